@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "text/alloc.h"
+
 /* A node that was judged by another profile, by other limits or on fewer devices was not shown to
  * be what the others are. */
 static const struct {
@@ -80,6 +82,7 @@ static void add_drift(struct fleet *fleet, struct fleet_node *node, const struct
     const char *what = subject->claim[0].what, *words = deciding_words(what);
     char why[FLEET_TEXT - 32];
 
+    fleet->drift = cli_grow(fleet->drift, fleet->n_drifts, sizeof *fleet->drift);
     fleet->drift[fleet->n_drifts++] =
         (struct fleet_drift){node, what, value, subject->most, words != NULL};
     ++node->drifts;
@@ -135,6 +138,7 @@ static void judge_subject(struct fleet *fleet, struct subject *subject)
         snprintf(cause, sizeof cause, "no majority has its %.40s", what);
         snprintf(why, sizeof why, "of %zu different %s none is that of most nodes", subject->values,
                  what);
+        fleet->split = cli_grow(fleet->split, fleet->n_splits, sizeof *fleet->split);
         fleet->split[fleet->n_splits++] = (struct fleet_split){what, subject->most, subject->values,
                                                                subject->have, words != NULL};
         for (size_t i = 0; words && i < fleet->n; ++i)
@@ -155,40 +159,29 @@ static void judge_subject(struct fleet *fleet, struct subject *subject)
 
 /* ---- all ---------------------------------------------------------------------------------- */
 
-int fleet_find_drift(struct fleet *fleet)
+void fleet_find_drift(struct fleet *fleet)
 {
-    size_t n = 0, judged = 0, room = 1, subjects = 0, end;
-    struct claim *claim;
-    int status = -1;
+    size_t n = 0, judged = 0, end;
+    struct claim *claim = NULL;
 
-    for (size_t i = 0; i < fleet->n; ++i)
-        room += fleet->node[i].n_facts;
-    claim = malloc(room * sizeof *claim);
-    for (size_t i = 0; claim && i < fleet->n; ++i) {
+    for (size_t i = 0; i < fleet->n; ++i) {
         struct fleet_node *node = &fleet->node[i];
 
         judged += is_judged(node);
-        for (size_t f = 0; is_judged(node) && f < node->n_facts; ++f)
+        for (size_t f = 0; is_judged(node) && f < node->n_facts; ++f) {
+            claim = cli_grow(claim, n, sizeof *claim);
             claim[n++] = (struct claim){node, node->fact[f].what, node->fact[f].value};
-    }
-    if (claim)
-        qsort(claim, n, sizeof *claim, by_claim);
-    for (size_t i = 0; claim && i < n; ++i)
-        subjects += i == 0 || strcmp(claim[i].what, claim[i - 1].what) != 0;
-    /* Where most nodes agree, fewer than those differ or are silent: never more than claims. */
-    fleet->drift = malloc((n + 1) * sizeof *fleet->drift);
-    fleet->split = malloc((subjects + 1) * sizeof *fleet->split);
-    if (claim && fleet->drift && fleet->split) {
-        status = 0;
-        for (size_t i = 0; i < n; i = end) {
-            struct subject subject = {.claim = claim + i, .judged = judged};
-
-            for (end = i + 1; end < n && strcmp(claim[i].what, claim[end].what) == 0;)
-                ++end;
-            subject.n = end - i;
-            judge_subject(fleet, &subject);
         }
     }
+    if (n > 0)
+        qsort(claim, n, sizeof *claim, by_claim);
+    for (size_t i = 0; i < n; i = end) {
+        struct subject subject = {.claim = claim + i, .judged = judged};
+
+        for (end = i + 1; end < n && strcmp(claim[i].what, claim[end].what) == 0;)
+            ++end;
+        subject.n = end - i;
+        judge_subject(fleet, &subject);
+    }
     free(claim);
-    return status;
 }

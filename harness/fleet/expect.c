@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "text/alloc.h"
+
 enum { FILE_BYTES = 1 << 20, RANGE_DIGITS = 9 };
 
 static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
@@ -26,10 +28,7 @@ static int add_node_name(struct fleet_names *names, const char *name, struct tex
             name);
     if (names->n == FLEET_EXPECTED)
         return text_fail(why, "more than %d nodes", FLEET_EXPECTED);
-    names->name[names->n] = strdup(name);
-    if (!names->name[names->n])
-        return text_fail(why, "no memory for the names");
-    ++names->n;
+    names->name[names->n++] = cli_copy_text(name);
     return 0;
 }
 
@@ -85,24 +84,20 @@ int fleet_expect_text(const char *text, const char *path, struct fleet_names *na
     size_t number = 0;
     int status = 0;
 
-    *names = (struct fleet_names){.name = calloc(FLEET_EXPECTED, sizeof names->name[0])};
-    if (!names->name)
-        status = text_fail(&what, "no memory for the names");
+    *names = (struct fleet_names){.name = cli_alloc(FLEET_EXPECTED, sizeof names->name[0])};
     for (const char *at = text; status == 0 && *at != '\0';) {
         const size_t length = strcspn(at, "\n");
-        char *line = strndup(at, length), *item = line;
-        bool within = false, more = false;
+        char *line = cli_memory(strndup(at, length)), *item = line;
+        bool within = false;
 
         ++number;
-        if (line) { /* without a comment, and blanks at its ends */
-            line[strcspn(line, "#")] = '\0';
-            item += strspn(line, " \t\r");
-            for (char *end = item + strlen(item); end > item && strchr(" \t\r", end[-1]); --end)
-                end[-1] = '\0';
-            more = *item != '\0';
-        } else {
-            status = text_fail(&what, "no memory for the names");
-        }
+        /* Without a comment, and blanks at its ends. */
+        line[strcspn(line, "#")] = '\0';
+        item += strspn(line, " \t\r");
+        for (char *end = item + strlen(item); end > item && strchr(" \t\r", end[-1]); --end)
+            end[-1] = '\0';
+        bool more = *item != '\0';
+
         /* Items are parted by commas, outside of brackets. */
         for (char *here = item; more && status == 0; ++here) {
             const bool comma = *here == ',' && !within;
@@ -128,11 +123,11 @@ int fleet_expect_text(const char *text, const char *path, struct fleet_names *na
 char *fleet_read_text(const char *path, struct text_error *why)
 {
     FILE *file = fopen(path, "rb");
-    char *text = file ? malloc(FILE_BYTES + 1) : NULL;
-    const size_t bytes = text ? fread(text, 1, FILE_BYTES + 1, file) : 0;
+    char *text = cli_bytes(FILE_BYTES + 1);
+    const size_t bytes = file ? fread(text, 1, FILE_BYTES + 1, file) : 0;
     int status = 0;
 
-    if (!text || ferror(file))
+    if (!file || ferror(file))
         status = text_fail(why, "cannot read '%.180s': %s", path, strerror(errno));
     else if (bytes > FILE_BYTES)
         status = text_fail(why, "%.180s is larger than %d bytes", path, FILE_BYTES);

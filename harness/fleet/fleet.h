@@ -149,7 +149,7 @@ struct fleet {
 bool fleet_name_is_safe(const char *name);
 
 /* One node for each *.json of the folder, read. 0, or -1 and why: the folder cannot be read or has
- * too many, or memory is short. Caller: fleet_free, in any case. */
+ * too many. Caller: fleet_free, in any case. */
 int fleet_read(const char *folder, struct fleet *fleet, struct text_error *why);
 void fleet_free(struct fleet *fleet);
 /* Frees facts, limits and numbers; name and status stay. */
@@ -171,8 +171,6 @@ int fleet_add_fact(struct fleet_node *node, const char *what, const char *value,
  * it, and so does it if no step and no case tested its numbers. 0, also if there is no such file;
  * or -1 and why. */
 int fleet_steps(const char *path, struct fleet_node *node, struct text_error *why);
-/* Says that memory is short. Returns -1. */
-int fleet_starve(struct fleet_node *node, struct text_error *why);
 
 /* Names, one a line; "node[001-256,300]" is as many. 0, or -1 and why: FILE:LINE. The caller frees
  * each name and the list. */
@@ -189,11 +187,10 @@ void fleet_names_free(struct fleet_names *names);
 
 /* ---- what is judged ----------------------------------------------------------------------- */
 
-/* One node a name, in their order. names NULL: no node is expected. 0, or -1: memory is short. */
-int fleet_join(struct fleet *fleet, const struct fleet_names *names);
-/* 0, or -1: memory is short. */
-int fleet_find_drift(struct fleet *fleet);
-int fleet_find_outliers(struct fleet *fleet);
+/* One node a name, in their order. names NULL: no node is expected. */
+void fleet_join(struct fleet *fleet, const struct fleet_names *names);
+void fleet_find_drift(struct fleet *fleet);
+void fleet_find_outliers(struct fleet *fleet);
 /* Counts, when all is known. */
 void fleet_count(struct fleet *fleet);
 bool fleet_passes(const struct fleet_node *node);
@@ -209,7 +206,7 @@ void fleet_count_words(const struct fleet *fleet, char text[FLEET_TEXT]);
 void fleet_basis_words(const struct fleet *fleet, char text[2 * FLEET_TEXT]);
 /* A fact of a node; "": it is not known. */
 const char *fleet_fact_of(const struct fleet_node *node, const char *what);
-/* Returns what to do, in two sentences at most: "Take out 3 of 33: ..". NULL: memory is short. The
+/* Returns what to do, in two sentences at most: "Take out 3 of 33: ..". The
  * caller frees it. */
 char *fleet_answer(const struct fleet *fleet);
 /* "step_time 26 % longer than the others, device 2" */
@@ -245,19 +242,18 @@ struct fleet_item {
 /* Fills the next item of the list; false: there is none. */
 bool fleet_next(const struct fleet *fleet, enum fleet_list list, struct fleet_item *item);
 
-/* 0, or -1: memory is short. */
-int fleet_text(FILE *stream, const struct fleet *fleet);
-int fleet_json(FILE *stream, const struct fleet *fleet); /* lockstep/fleet/1.0 */
-int fleet_csv(FILE *stream, const struct fleet *fleet);
-int fleet_markdown(FILE *stream, const struct fleet *fleet);
+void fleet_text(FILE *stream, const struct fleet *fleet);
+void fleet_json(FILE *stream, const struct fleet *fleet); /* lockstep/fleet/1.0 */
+void fleet_csv(FILE *stream, const struct fleet *fleet);
+void fleet_markdown(FILE *stream, const struct fleet *fleet);
 /* Makes the folder of what is written, and removes what an earlier fleet left there: its nodes
  * would pass for those of today if this fleet cannot be judged. 0, or -1 and why. */
 int fleet_clear(const char *folder, struct text_error *why);
 /* passing_nodes.txt and failing_nodes.txt. 0, or -1 and why. */
 int fleet_lists(const char *folder, const struct fleet *fleet, struct text_error *why);
-/* The tables of the page, or of the summary of a job. 0, or -1: memory is short. */
+/* The tables of the page, or of the summary of a job. */
 struct text_out;
-int fleet_tables(struct text_out *out, const struct fleet *fleet);
+void fleet_tables(struct text_out *out, const struct fleet *fleet);
 /* index.html, in a folder that is there. 0, or -1 and why. */
 int fleet_page(const char *folder, const struct fleet *fleet, struct text_error *why);
 

@@ -12,6 +12,7 @@
 #include "fleet/fleet.h"
 #include "record/document.h"
 #include "record/json.h"
+#include "text/alloc.h"
 
 /* The size of a file: 256 limits need a quarter of it. Each thread may hold a file's values. */
 enum { FILE_BYTES = 1 << 20, THREADS = 4 };
@@ -111,13 +112,10 @@ int fleet_read(const char *path, struct fleet *fleet, struct text_error *why)
     const struct dirent *entry;
     int status = 0;
 
-    *fleet = (struct fleet){.folder = path, .node = calloc(FLEET_NODES, sizeof *fleet->node)};
-    if (!folder || !fleet->node) {
-        status = text_fail(why, "cannot read the folder '%.180s': %s", path, strerror(errno));
-        if (folder)
-            closedir(folder);
-        return status;
-    }
+    *fleet = (struct fleet){.folder = path};
+    if (!folder)
+        return text_fail(why, "cannot read the folder '%.180s': %s", path, strerror(errno));
+    fleet->node = cli_alloc(FLEET_NODES, sizeof *fleet->node);
     while (status == 0 && (entry = readdir(folder)) != NULL) {
         const char *const name = entry->d_name, *const dot = strrchr(name, '.');
         const bool has_steps = dot && strcmp(dot, steps_ending) == 0;
@@ -168,18 +166,15 @@ static int by_name(const void *left, const void *right)
     return order != 0 ? order : strcmp(a->file, b->file);
 }
 
-int fleet_join(struct fleet *fleet, const struct fleet_names *names)
+void fleet_join(struct fleet *fleet, const struct fleet_names *names)
 {
     static const char *const identity_words[FLEET_IDENTITIES] = {"run", "start of a machine",
                                                                  "digest of samples"};
     const size_t n_names = names ? names->n : 0;
-    struct fleet_node *all = realloc(fleet->node, (fleet->n + n_names + 1) * sizeof *all);
     size_t kept = 0, end;
     char cause[FLEET_CAUSE], words[FLEET_TEXT];
 
-    if (!all)
-        return -1;
-    fleet->node = all;
+    fleet->node = cli_resize(fleet->node, fleet->n + n_names, sizeof *fleet->node);
     fleet->expects = names != NULL;
     for (size_t k = 0; k < n_names; ++k) {
         struct fleet_node *node = &fleet->node[fleet->n++];
@@ -245,5 +240,4 @@ int fleet_join(struct fleet *fleet, const struct fleet_names *names)
                  identity_words[identity]);
         break_node(node, cause, words);
     }
-    return 0;
 }

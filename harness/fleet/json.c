@@ -6,7 +6,7 @@
 #include "numbers/outlier.h"
 #include "record/document.h"
 
-int fleet_json(FILE *stream, const struct fleet *fleet)
+void fleet_json(FILE *stream, const struct fleet *fleet)
 {
     const struct fleet_rule *rule = &fleet->rule;
     json_t *counts = json_object(), *nodes = json_array(), *outliers = json_array();
@@ -63,7 +63,7 @@ int fleet_json(FILE *stream, const struct fleet *fleet)
                       value_count(split->values), "most", value_cleaned(split->most), "nodes",
                       value_count(split->have), "decides", split->decides));
     }
-    return document_print(
+    document_print(
         stream,
         json_pack("{s:s, s:o, s:i, s:o, s:{s:f, s:f, s:i, s:o, s:o, s:o}, s:o, s:o, s:o, s:o}",
                   "schema", "lockstep/fleet/1.0", "folder", value_cleaned(fleet->folder), "exit",

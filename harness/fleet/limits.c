@@ -8,34 +8,22 @@
 #include <string.h>
 
 #include "files/digest.h"
+#include "text/alloc.h"
 #include "validate/validate.h"
 
 enum { TEXT_BYTES = 512 };
 
-int fleet_starve(struct fleet_node *node, struct text_error *why)
-{
-    node->starved = true;
-    return text_fail(why, "no memory for it");
-}
-
 int fleet_add_fact(struct fleet_node *node, const char *what, const char *value,
                    struct text_error *why)
 {
-    struct fleet_fact *fact;
-
-    for (size_t i = 0; i < node->n_facts; ++i) {
+    for (size_t i = 0; i < node->n_facts; ++i)
         if (strcmp(node->fact[i].what, what) == 0)
             return text_fail(why, "it says twice what its %.60s is", what);
-    }
     if (node->n_facts == FLEET_FACTS)
         return text_fail(why, "it says more than %d things of its machine", FLEET_FACTS);
-    fact = realloc(node->fact, (node->n_facts + 1) * sizeof *fact);
-    if (!fact)
-        return fleet_starve(node, why);
-    node->fact = fact;
-    fact += node->n_facts++;
-    *fact = (struct fleet_fact){strdup(what), strdup(value)};
-    return fact->what && fact->value ? 0 : fleet_starve(node, why);
+    node->fact = cli_grow(node->fact, node->n_facts, sizeof *node->fact);
+    node->fact[node->n_facts++] = (struct fleet_fact){cli_copy_text(what), cli_copy_text(value)};
+    return 0;
 }
 
 enum validate_verdict fleet_find_verdict(const char *word)
@@ -177,7 +165,7 @@ static void add_fleet_number(struct fleet_node *node, int device, double value, 
 }
 
 /* The first of several limits of one number, such as a binding and an advisory one, counts. */
-static int add_numbers(struct fleet_node *node, const struct view *view, struct text_error *why)
+static void add_numbers(struct fleet_node *node, const struct view *view)
 {
     const json_t *size = json_object_get(view->json, "size");
     const char *const more[] = {text_in(size, "backend"), text_in(size, "communicator"),
@@ -187,7 +175,7 @@ static int add_numbers(struct fleet_node *node, const struct view *view, struct 
 
     if (view->shown.verdict == VALIDATE_UNMEASURED || view->shown.verdict == VALIDATE_INVALID ||
         isnan(view->shown.middle))
-        return 0;
+        return;
     /* The name is that of the place without the worst device, which is another one in each node:
      * "step_time floor of mlp dp virt:2, 256 rows, cpu, threads, f32". */
     if (view->shown.device >= 0)
@@ -203,19 +191,11 @@ static int add_numbers(struct fleet_node *node, const struct view *view, struct 
             at += snprintf(name + at, sizeof name - (size_t)at, ", %s", more[i]);
     for (size_t i = 0; i < node->n_limits; ++i)
         if (strcmp(node->limit[i].name, name) == 0)
-            return 0;
-    struct fleet_limit *limit = realloc(node->limit, (node->n_limits + 1) * sizeof *limit);
-    struct fleet_number *number =
-        realloc(node->number, (node->n_numbers + FLEET_DEVICES) * sizeof *number);
-
-    node->limit = limit ? limit : node->limit;
-    node->number = number ? number : node->number;
-    char *const copy = limit && number ? strdup(name) : NULL;
-
-    if (!copy)
-        return fleet_starve(node, why);
+            return;
+    node->limit = cli_grow(node->limit, node->n_limits, sizeof *node->limit);
+    node->number = cli_resize(node->number, node->n_numbers + FLEET_DEVICES, sizeof *node->number);
     node->limit[node->n_limits++] = (struct fleet_limit){
-        .name = copy,
+        .name = cli_copy_text(name),
         .row = view->limit.row,
         .worse = (isfinite(view->limit.most) ? 1 : 0) - (isfinite(view->limit.least) ? 1 : 0)};
     snprintf(node->limit[node->n_limits - 1].unit, sizeof node->limit[0].unit, "%s", view->unit);
@@ -230,7 +210,6 @@ static int add_numbers(struct fleet_node *node, const struct view *view, struct 
             add_fleet_number(node, (int)d, median, number_in(one, "lo", NAN),
                              number_in(one, "hi", NAN));
     }
-    return 0;
 }
 
 /* ---- the status --------------------------------------------------------------------------- */
@@ -294,9 +273,9 @@ int fleet_limits(const json_t *root, enum validate_verdict cases, struct fleet_n
     for (size_t i = 0; i < json_array_size(limits); ++i) {
         struct view view;
 
-        if (read_limit(json_array_get(limits, i), i, &view, why) != 0 ||
-            add_numbers(node, &view, why) != 0)
+        if (read_limit(json_array_get(limits, i), i, &view, why) != 0)
             return -1;
+        add_numbers(node, &view);
         count[view.shown.verdict] += view.limit.binding;
         if (view.limit.binding && view.shown.verdict != VALIDATE_PASS)
             give_reason(node, &view);
@@ -322,27 +301,22 @@ int fleet_limits(const json_t *root, enum validate_verdict cases, struct fleet_n
     /* The members of limits that come from the profile, not from the measurement. */
     static const char *const members[] = {"metric", "statistic", "min", "max", "unit", "binding"};
     json_t *asked = json_array();
-    char digest[DIGEST_HEX], text[64], *document;
-    int status = asked ? 0 : -1;
+    char digest[DIGEST_HEX], text[64];
 
-    for (size_t i = 0; i < json_array_size(limits) && status == 0; ++i) {
+    for (size_t i = 0; i < json_array_size(limits); ++i) {
         json_t *object = json_object();
 
-        for (size_t m = 0; m < sizeof members / sizeof members[0] && object && status == 0; ++m) {
-            json_t *value = json_object_get(json_array_get(limits, i), members[m]);
-
-            if (value)
-                status = json_object_set(object, members[m], value);
-        }
-        if (json_array_append_new(asked, object) != 0)
-            status = -1;
+        for (size_t m = 0; m < sizeof members / sizeof members[0]; ++m)
+            json_object_set(object, members[m],
+                            json_object_get(json_array_get(limits, i), members[m]));
+        json_array_append_new(asked, object);
     }
-    document = status == 0 ? json_dumps(asked, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    char *const document = cli_memory(json_dumps(asked, JSON_COMPACT | JSON_SORT_KEYS));
+
     json_decref(asked);
-    status = document ? digest_sha256(document, strlen(document), digest) : -1;
+    if (digest_sha256(document, strlen(document), digest) != 0)
+        cli_no_memory();
     free(document);
-    if (status != 0)
-        return fleet_starve(node, why);
     snprintf(text, sizeof text, "%zu limits, SHA-256 %.12s...", json_array_size(limits), digest);
     return fleet_add_fact(node, "limits", text, why);
 }

@@ -10,7 +10,7 @@ struct arguments {
     size_t format;
 };
 
-static int (*const writers[])(FILE *stream, const struct fleet *fleet) = {
+static void (*const writers[])(FILE *stream, const struct fleet *fleet) = {
     fleet_text, fleet_json, fleet_csv, fleet_markdown};
 enum { FORMS = sizeof writers / sizeof writers[0] };
 
@@ -90,9 +90,8 @@ int fleet_main(int argc, char **argv)
         status = fleet_expect(arguments.expect, &names, &why);
     if (status == 0)
         status = fleet_read(arguments.folder, &fleet, &why);
-    if (status == 0 && (fleet_join(&fleet, arguments.expect ? &names : NULL) != 0 ||
-                        fleet_find_drift(&fleet) != 0 || fleet_find_outliers(&fleet) != 0))
-        status = text_fail(&why, "no memory for %zu nodes", fleet.n);
+    if (status == 0)
+        fleet_join(&fleet, arguments.expect ? &names : NULL);
     if (status == 0 && fleet.n == 0)
         status = text_fail(&why, "'%.180s' has no verdict: no file NAME.json", arguments.folder);
     fleet_names_free(&names);
@@ -100,11 +99,13 @@ int fleet_main(int argc, char **argv)
         fleet_count(&fleet);
         if (arguments.out)
             status = fleet_lists(arguments.out, &fleet, &why);
+        fleet_find_drift(&fleet);
+        fleet_find_outliers(&fleet);
         if (arguments.out && status == 0)
             status = fleet_page(arguments.out, &fleet, &why);
     }
-    if (status == 0 && writers[arguments.format](stdout, &fleet) != 0)
-        status = text_fail(&why, "no memory for the judgement");
+    if (status == 0)
+        writers[arguments.format](stdout, &fleet);
     status = status == 0 ? fleet_exit(&fleet) : command_refuse(NAME, "%s", why.text);
     fleet_free(&fleet);
     return status;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "numbers/outlier.h"
+#include "text/alloc.h"
 
 struct entry {
     struct fleet_node *node;
@@ -99,46 +100,40 @@ static int by_node(const void *left, const void *right)
     return order != 0 ? order : strcmp(a->limit->name, b->limit->name);
 }
 
-int fleet_find_outliers(struct fleet *fleet)
+void fleet_find_outliers(struct fleet *fleet)
 {
     struct fleet_rule *rule = &fleet->rule;
-    double *x = malloc((2 * fleet->n + 1) * sizeof *x);
-    size_t n = 0, room = 1, end;
-    struct entry *entry;
-    int status = -1;
+    double *x = cli_alloc(2 * fleet->n, sizeof *x);
+    struct entry *entry = NULL;
+    size_t n = 0, end;
 
-    for (size_t i = 0; i < fleet->n; ++i)
-        room += fleet->node[i].n_numbers;
-    entry = malloc(room * sizeof *entry);
-    for (size_t i = 0; entry && i < fleet->n; ++i) {
+    for (size_t i = 0; i < fleet->n; ++i) {
         struct fleet_node *node = &fleet->node[i];
 
         for (size_t k = 0; node->status < FLEET_BROKEN && k < node->n_numbers; ++k) {
             const struct fleet_number *number = &node->number[k];
 
+            entry = cli_grow(entry, n, sizeof *entry);
             entry[n++] = (struct entry){node, &node->limit[number->limit], number};
         }
     }
-    fleet->outlier = malloc((n + 1) * sizeof *fleet->outlier);
-    if (entry && x && fleet->outlier) {
-        status = 0;
+    fleet->outlier = cli_alloc(n, sizeof *fleet->outlier);
+    if (n > 0)
         qsort(entry, n, sizeof *entry, by_series);
-        *rule = (struct fleet_rule){0};
-        /* Comparisons have to be counted before the first is made. */
-        for (size_t i = 0; i < n; i = end) {
-            end = end_of_series(entry, i, n);
-            ++rule->series;
-            rule->small += end - i < OUTLIER_LEAST;
-            rule->comparisons += end - i < OUTLIER_LEAST ? 0 : end - i;
-            rule->nodes = end - i > rule->nodes ? end - i : rule->nodes;
-        }
-        for (size_t i = 0; i < n; i = end) {
-            end = end_of_series(entry, i, n);
-            judge_series(fleet, entry + i, end - i, x, x + fleet->n);
-        }
-        qsort(fleet->outlier, fleet->n_outliers, sizeof *fleet->outlier, by_node);
+    *rule = (struct fleet_rule){0};
+    /* Comparisons have to be counted before the first is made. */
+    for (size_t i = 0; i < n; i = end) {
+        end = end_of_series(entry, i, n);
+        ++rule->series;
+        rule->small += end - i < OUTLIER_LEAST;
+        rule->comparisons += end - i < OUTLIER_LEAST ? 0 : end - i;
+        rule->nodes = end - i > rule->nodes ? end - i : rule->nodes;
     }
+    for (size_t i = 0; i < n; i = end) {
+        end = end_of_series(entry, i, n);
+        judge_series(fleet, entry + i, end - i, x, x + fleet->n);
+    }
+    qsort(fleet->outlier, fleet->n_outliers, sizeof *fleet->outlier, by_node);
     free(entry);
     free(x);
-    return status;
 }

@@ -28,12 +28,12 @@ static void open_table(struct grid *grid, struct text_out *out, const char *id, 
 }
 
 /* The first ones of n rows; a table that has none is left out. */
-static int put_table(struct grid *grid, size_t n, const char *remark)
+static void put_table(struct grid *grid, size_t n, const char *remark)
 {
     if (n > 0 && grid->brief) {
         grid->rows = n;
         grid_part(grid, SHOWN);
-        return 0;
+        return;
     }
     snprintf(grid->note, sizeof grid->note, "%s", remark);
     if (n > SHOWN)
@@ -42,14 +42,13 @@ static int put_table(struct grid *grid, size_t n, const char *remark)
     if (n > 0)
         grid_html(grid);
     grid_close(grid);
-    return 0;
 }
 
 /* ---- nodes -------------------------------------------------------------------------------- */
 
 /* Adds nodes that do not pass; or all of them, folded up. The summary of a job also has nodes that
  * were not expected. */
-static int put_nodes(struct text_out *out, const struct fleet *fleet, bool all)
+static void put_nodes(struct text_out *out, const struct fleet *fleet, bool all)
 {
     char words[2 * FLEET_TEXT];
     struct grid grid;
@@ -85,10 +84,10 @@ static int put_nodes(struct text_out *out, const struct fleet *fleet, bool all)
         }
         grid_cell(&grid, "text reason", "%s%s", words, unexpected ? " (not expected)" : "");
     }
-    return put_table(&grid, all ? 1 : n,
-                     all ? "Worse: numbers that are outlying and worse. Differs: facts in which it "
-                           "differs from most."
-                         : "");
+    put_table(&grid, all ? 1 : n,
+              all ? "Worse: numbers that are outlying and worse. Differs: facts in which it "
+                    "differs from most."
+                  : "");
 }
 
 /* ---- what is outlying, and what differs --------------------------------------------------- */
@@ -111,29 +110,28 @@ static size_t add_items(struct grid *grid, const struct fleet *fleet, enum fleet
 
 /* ---- all of them -------------------------------------------------------------------------- */
 
-int fleet_tables(struct text_out *out, const struct fleet *fleet)
+void fleet_tables(struct text_out *out, const struct fleet *fleet)
 {
     const bool page = out->form == TEXT_HTML;
     struct grid grid;
-    int status;
 
     text_print(out, page ? "<div class=\"cards\">\n" : "");
-    status = put_nodes(out, fleet, false);
+    put_nodes(out, fleet, false);
     open_table(&grid, out, "outliers", "Outlying numbers");
     grid_heading(&grid, "text name", grid.brief ? "outlying" : "Node");
     grid_heading(&grid, "text reason", grid.brief ? "number" : "Number");
-    status |= put_table(&grid, add_items(&grid, fleet, FLEET_LIST_OUTLIERS), "");
+    put_table(&grid, add_items(&grid, fleet, FLEET_LIST_OUTLIERS), "");
     open_table(&grid, out, "drift", "Differences from most");
     grid_heading(&grid, "text name", grid.brief ? "differs from most" : "Node");
     grid_heading(&grid, "text reason", grid.brief ? "in what" : "In what");
     const size_t n = add_items(&grid, fleet, FLEET_LIST_DRIFT);
     /* The summary of a job has a list of what has no majority; see fleet/write.c. */
     const size_t splits = grid.brief ? 0 : add_items(&grid, fleet, FLEET_LIST_SPLITS);
-    status |=
-        put_table(&grid, splits > n ? splits : n,
-                  "Only profile, limits, cases, steps, day and the number of devices decide.");
+    put_table(&grid, splits > n ? splits : n,
+              "Only profile, limits, cases, steps, day and the number of devices decide.");
     text_print(out, page ? "</div>\n" : "");
-    return page ? status | put_nodes(out, fleet, true) : status;
+    if (page)
+        put_nodes(out, fleet, true);
 }
 
 /* ---- a dot for each node --------------------------------------------------------------------- */
@@ -235,8 +233,6 @@ int fleet_page(const char *folder, const struct fleet *fleet, struct text_error 
     char words[2 * FLEET_TEXT], *answer = fleet_answer(fleet);
     struct text_out out;
 
-    if (!answer)
-        return text_fail(why, "no memory for the page");
     for (size_t i = 0; i < fleet->n; ++i) {
         passing += fleet_passes(&fleet->node[i]);
         differ += fleet->node[i].drifts > 0;
@@ -280,10 +276,7 @@ int fleet_page(const char *folder, const struct fleet *fleet, struct text_error 
         report_badge_print(&out, &badge[i]);
     text_print(&out, "</ul>\n</header>\n");
     put_dots(&out, fleet);
-    if (fleet_tables(&out, fleet) != 0) {
-        text_discard(&out);
-        return text_fail(why, "no memory for the tables of the page");
-    }
+    fleet_tables(&out, fleet);
     fleet_rule_words(fleet, words);
     text_print(&out, "<p class=\"remark\">%s</p>\n</main>\n</body>\n</html>\n", words);
     return text_close(&out, why);

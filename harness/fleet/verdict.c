@@ -12,6 +12,7 @@
 #include "fleet/fleet.h"
 #include "machine/provenance.h"
 #include "record/json.h"
+#include "text/alloc.h"
 
 /* ---- members --------------------------------------------------------------------------------- */
 
@@ -164,7 +165,7 @@ static int add_value(struct fleet_node *node, const char *what, const char *valu
     if (bytes < VALUE_BYTES)
         return fleet_add_fact(node, what, value, why);
     if (digest_sha256(value, bytes, digest) != 0)
-        return fleet_starve(node, why);
+        cli_no_memory();
     snprintf(text, sizeof text, "%zu bytes, SHA-256 %.12s...", bytes, digest);
     return fleet_add_fact(node, what, text, why);
 }
@@ -196,15 +197,13 @@ static int add_facts(const json_t *value, const char *what, int depth, struct fl
     if (json_is_null(value))
         return 0;
     if (depth > DEPTH || (!json_is_object(value) && !json_is_array(value))) {
-        char *text;
-
         if (json_is_string(value))
             return json_string_length(value) > 0
                        ? add_value(node, what, json_string_value(value), why)
                        : 0;
-        text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_SORT_KEYS);
-        if (!text)
-            return fleet_starve(node, why);
+        char *const text =
+            cli_memory(json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_SORT_KEYS));
+
         status = add_value(node, what, text, why);
         free(text);
         return status;
@@ -306,11 +305,9 @@ int fleet_verdict(const json_t *root, struct fleet_node *node, struct text_error
     const json_t *const records = json_object_get(root, "records");
     char doubt[PROVENANCE_DOUBTS][PROVENANCE_DOUBT] = {"a build and a clock that it does not name"};
     struct record_field facts[PROVENANCE_FACTS + 1];
-    struct record_run *run = calloc(1, sizeof *run);
+    struct record_run *run = cli_alloc(1, sizeof *run);
     size_t doubts = 1;
 
-    if (!run)
-        return text_fail(why, "out of memory for its records");
     provenance_facts(facts);
     status = records ? record_json_fields(records, facts, run, why) : 0;
     if (records && status == 0)

@@ -11,7 +11,7 @@
 
 enum { INDENT = 11, SHOWN_IN_TEXT = 40 };
 
-int fleet_text(FILE *stream, const struct fleet *fleet)
+void fleet_text(FILE *stream, const struct fleet *fleet)
 {
     static const struct {
         const char *label, *rest;
@@ -28,8 +28,6 @@ int fleet_text(FILE *stream, const struct fleet *fleet)
     char words[2 * FLEET_TEXT], counts[FLEET_TEXT], others[32], *answer = fleet_answer(fleet);
     bool any = false;
 
-    if (!answer)
-        return -1;
     command_wrap(stream, answer, 0, 0, 80);
     free(answer);
     fputc('\n', stream);
@@ -67,27 +65,23 @@ int fleet_text(FILE *stream, const struct fleet *fleet)
     command_say(stream, 0, "%s", words);
     fleet_count_words(fleet, counts);
     command_say(stream, 0, "%s", counts);
-    return 0;
 }
 
 /* ---- Markdown -------------------------------------------------------------------------------- */
 
 enum { SHOWN = 100 };
 
-int fleet_markdown(FILE *stream, const struct fleet *fleet)
+void fleet_markdown(FILE *stream, const struct fleet *fleet)
 {
     struct text_out out = {.file = stream, .form = TEXT_MARKDOWN};
     struct fleet_item item = {.at = 0};
     char words[2 * FLEET_TEXT], counts[FLEET_TEXT], *answer = fleet_answer(fleet);
     size_t n = 0;
 
-    if (!answer)
-        return -1;
     fleet_count_words(fleet, counts);
     text_print(&out, "**%s**\n\n%s\n", answer, counts);
     free(answer);
-    const int status = fleet_tables(&out, fleet);
-
+    fleet_tables(&out, fleet);
     while (fleet_next(fleet, FLEET_LIST_SPLITS, &item))
         if (n++ < SHOWN)
             text_print(&out, "%s* No majority: %s\n", n == 1 ? "\n" : "", item.words);
@@ -97,12 +91,11 @@ int fleet_markdown(FILE *stream, const struct fleet *fleet)
     text_print(&out, "\n%s\n", words);
     fleet_basis_words(fleet, words);
     text_print(&out, "\n%s\n", words);
-    return status;
 }
 
 /* ---- CSV ------------------------------------------------------------------------------------- */
 
-int fleet_csv(FILE *stream, const struct fleet *fleet)
+void fleet_csv(FILE *stream, const struct fleet *fleet)
 {
     struct text_out out = {.file = stream};
     char words[2 * FLEET_TEXT];
@@ -139,7 +132,6 @@ int fleet_csv(FILE *stream, const struct fleet *fleet)
     }
     grid_csv(&grid);
     grid_close(&grid);
-    return 0;
 }
 
 /* ---- lists ----------------------------------------------------------------------------------- */

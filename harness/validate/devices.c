@@ -5,6 +5,7 @@
 #include "validate/validate.h"
 
 #include "numbers/stats.h"
+#include "text/alloc.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -61,17 +62,15 @@ int validate_devices(const struct validate_judged *judged,
 {
     const struct report_point *point = judged->point;
     struct validate_sample at = {.metric = judged->limit->row, .point = point};
-    double *value;
     int n = 0;
 
     if (!judged->limit->row->by_device || judged->device < 0 || judged->launches == 0)
         return 0;
-    value = calloc(point->n, sizeof *value);
+    double *value = cli_alloc(point->n, sizeof *value);
+
     at.by = judged->limit->by;
-    at.steps = calloc(validate_most_samples(point), sizeof *at.steps);
-    if (!value || !at.steps)
-        n = -1;
-    for (; n >= 0 && n < point->row->cell->key.n_devices && n < RECORD_MAX_SLOTS; ++n) {
+    at.steps = cli_alloc(validate_most_samples(point), sizeof *at.steps);
+    for (; n < point->row->cell->key.n_devices && n < RECORD_MAX_SLOTS; ++n) {
         at.device = n;
         for (size_t i = 0; i < point->n; ++i) {
             at.row = &point->row[i];
@@ -91,21 +90,18 @@ double *validate_pairs(const struct validate_judged *judged)
     struct validate_sample at = {.metric = judged->limit->row,
                                  .point = point,
                                  .by = judged->limit->by,
-                                 .steps = calloc(validate_most_samples(point), sizeof *at.steps)};
-    double *rate = calloc(devices * devices, sizeof *rate);
-    double *value = calloc(point->n, sizeof *value);
+                                 .steps =
+                                     cli_alloc(validate_most_samples(point), sizeof *at.steps)};
+    double *rate = cli_alloc(devices * devices, sizeof *rate);
+    double *value = cli_alloc(point->n, sizeof *value);
 
-    for (size_t pair = 0; rate && value && at.steps && pair < devices * devices; ++pair) {
+    for (size_t pair = 0; pair < devices * devices; ++pair) {
         at.device = (int)(pair / devices);
         for (size_t i = 0; i < point->n; ++i) {
             at.row = &point->row[i];
             value[i] = judged->limit->row->of_pair(&at, (int)(pair % devices));
         }
         rate[pair] = pair / devices == pair % devices ? (double)NAN : stats_median(value, point->n);
-    }
-    if (!value || !at.steps) {
-        free(rate);
-        rate = NULL;
     }
     free(value);
     free(at.steps);
@@ -119,7 +115,7 @@ static const char *device_name(const struct record_run *run, int device)
     return device < run->n_slots ? run->slot[device].name : "a device";
 }
 
-int validate_find_link(struct validate_judged *judged)
+void validate_find_link(struct validate_judged *judged)
 {
     static const char *const ways[] = {"", "sends", "receives", "sends and receives"};
     const struct record_run *run = judged->point->row->run;
@@ -131,8 +127,6 @@ int validate_find_link(struct validate_judged *judged)
     char which[VALIDATE_TEXT], fast[QUANTITY_TEXT], other[QUANTITY_TEXT];
     double *rate = validate_pairs(judged);
 
-    if (!rate)
-        return -1;
     for (int pair = 0; pair < devices * devices; ++pair) {
         const int from = pair / devices, to = pair % devices;
 
@@ -155,7 +149,7 @@ int validate_find_link(struct validate_judged *judged)
     }
     free(rate);
     if (slow == 0)
-        return 0;
+        return;
     const int least = a < b ? a : b;
 
     /* The slow copies may be all that a device sends, or receives, or both. */
@@ -182,5 +176,4 @@ int validate_find_link(struct validate_judged *judged)
              quantity_words(fastest, judged->limit->row->kind, fast),
              slow < copies ? "; others at least " : "",
              slow < copies ? quantity_words(others, judged->limit->row->kind, other) : "");
-    return 0;
 }

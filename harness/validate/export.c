@@ -38,7 +38,8 @@ static void limit_text(const void *key, size_t which, char text[EXPORT_KEY_BYTES
 static const struct export_parts limit_parts = {sizeof limit_columns / sizeof limit_columns[0],
                                                 limit_part, limit_text};
 
-int validate_export(FILE *stream, const struct validate *validate, enum export_format format)
+int validate_export(FILE *stream, const struct validate *validate, enum export_format format,
+                    struct text_error *why)
 {
     static const enum export_state states[] = {[VALIDATE_ACCEPTED] = EXPORT_PASSED,
                                                [VALIDATE_REJECTED] = EXPORT_FAILED,
@@ -61,7 +62,6 @@ int validate_export(FILE *stream, const struct validate *validate, enum export_f
     char name[EXPORT_NAME_BYTES], words[VALIDATE_TEXT], bound[96], message[VALIDATE_TEXT + 160];
     struct memory_file lines;
     struct export_cell *cell;
-    struct text_error err;
 
     export_open(&set, validate->profile->n_limits + 2);
     for (unsigned i = 0; i < validate->profile->n_limits; ++i) {
@@ -116,7 +116,7 @@ int validate_export(FILE *stream, const struct validate *validate, enum export_f
     cell->state = states[validate->machine];
     cell->type = validate_machine_words[validate->machine];
     snprintf(cell->why, sizeof cell->why, "it is %s", cell->type);
-    const int status = export_write(stream, format, &set, &err);
+    const int status = export_write(stream, format, &set, why);
 
     export_close(&set);
     return status;

@@ -3,6 +3,7 @@
 
 #include "machine/provenance.h"
 #include "numbers/stats.h"
+#include "text/alloc.h"
 #include "validate/measure.h"
 
 #include <math.h>
@@ -173,8 +174,8 @@ static void judge_point(const struct validate *validate, const struct report_poi
     }
 }
 
-int validate_judge_limit(const struct validate *validate, const struct profile_limit *limit,
-                         double factor, struct validate_judged *judged)
+void validate_judge_limit(const struct validate *validate, const struct profile_limit *limit,
+                          double factor, struct validate_judged *judged)
 {
     const struct report *report = validate->report;
     const struct validate_need *need = validate->need;
@@ -189,8 +190,7 @@ int validate_judge_limit(const struct validate *validate, const struct profile_l
         if (validate_limit_is_at(limit, &point->row->cell->key))
             units += (size_t)judged_devices(limit, point);
     }
-    double *value = calloc(launches, sizeof *value), *steps = calloc(samples, sizeof *steps);
-    const int status = value && steps ? 0 : -1;
+    double *value = cli_alloc(launches, sizeof *value), *steps = cli_alloc(samples, sizeof *steps);
 
     *judged = (struct validate_judged){.limit = limit,
                                        .verdict = VALIDATE_UNMEASURED,
@@ -200,7 +200,7 @@ int validate_judge_limit(const struct validate *validate, const struct profile_l
                                        .lo = NAN,
                                        .hi = NAN};
     snprintf(judged->why, sizeof judged->why, "no cell of the records is at its place");
-    for (size_t i = 0; i < report->n_points && status == 0; ++i)
+    for (size_t i = 0; i < report->n_points; ++i)
         if (validate_limit_is_at(limit, &report->point[i].row->cell->key))
             judge_point(validate, &report->point[i], factor, value, steps, judged);
     free(value);
@@ -223,7 +223,6 @@ int validate_judge_limit(const struct validate *validate, const struct profile_l
                  "not measured: %.96s %.8s, %llu devices, %llu rows", cell->workload, cell->mode,
                  (unsigned long long)cell->devices, (unsigned long long)cell->batch);
     }
-    return status;
 }
 
 /* A profile without binding limits accepts no machine. */
@@ -241,61 +240,54 @@ enum validate_machine validate_judge_machine(const size_t count[VALIDATE_VERDICT
                : VALIDATE_NOT_SHOWN;
 }
 
-int validate_judge(struct validate *validate)
+void validate_judge(struct validate *validate)
 {
     const unsigned n = validate->profile->n_limits;
 
-    validate->judged = calloc(n + 1, sizeof *validate->judged);
-    if (!validate->judged)
-        return -1;
+    validate->judged = cli_alloc(n, sizeof *validate->judged);
     for (unsigned i = 0; i < n; ++i) {
         struct validate_judged *judged = &validate->judged[i];
 
-        if (validate_judge_limit(validate, &validate->profile->limit[i], 1.0, judged) != 0)
-            return -1;
+        validate_judge_limit(validate, &validate->profile->limit[i], 1.0, judged);
         /* The verdict of a limit that every machine passes, or that none does, means nothing. */
         if (validate_is_wrong(judged->limit, judged->why))
             judged->verdict = VALIDATE_INVALID;
-        if (judged->verdict == VALIDATE_FAIL && judged->launches > 0 &&
-            judged->limit->row->of_pair && validate_find_link(judged) != 0)
-            return -1;
+        if (judged->verdict == VALIDATE_FAIL && judged->launches > 0 && judged->limit->row->of_pair)
+            validate_find_link(judged);
         validate->count[judged->verdict] += judged->limit->binding;
     }
     validate->machine = validate_judge_machine(
         validate->count, validate->conformance ? validate->conformance->verdict : VALIDATE_PASS);
-    return 0;
 }
 
-int validate_mutate(const struct profile *profile, const struct report *report,
-                    const struct profile_limit *limit, struct validate_firing *firing)
+void validate_mutate(const struct profile *profile, const struct report *report,
+                     const struct profile_limit *limit, struct validate_firing *firing)
 {
     const struct validate validate = {.profile = profile, .report = report, .allow_dirty = true};
     struct validate_judged judged;
 
     validate_limit_itself(limit, firing);
     if (firing->why[0] != '\0')
-        return 0;
+        return;
     if (!report) {
         if (isnan(limit->healthy) && isnan(limit->peak_at))
             snprintf(firing->why, sizeof firing->why,
                      "nothing shows that it can fail: give it `expected` or `peak`, or name "
                      "records");
-        return 0;
+        return;
     }
     firing->fires = false;
     for (double factor = 1.0; factor <= VALIDATE_WORST * 1.001;
          factor += factor < 1.2 ? 0.01 : 0.05) {
-        if (validate_judge_limit(&validate, limit, factor, &judged) != 0)
-            return -1;
+        validate_judge_limit(&validate, limit, factor, &judged);
         if (judged.verdict == VALIDATE_FAIL) {
             firing->fires = true;
             firing->factor = factor;
-            return 0;
+            return;
         }
     }
     snprintf(firing->why, sizeof firing->why,
              judged.why[0] != '\0' ? "it stays %s even at %s: %.200s" : "it stays %s even at %s",
              validate_verdict_words[judged.verdict],
              limit->row->fact ? "its worst" : "0.3 of the speed", judged.why);
-    return 0;
 }

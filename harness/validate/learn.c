@@ -13,6 +13,7 @@
 #include "numbers/stats.h"
 #include "plan/plan.h"
 #include "record/files.h"
+#include "text/alloc.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -149,10 +150,9 @@ static void print_limit(const struct learning *learning, const struct profile_li
     fprintf(to, "\n    date: %.10s\n    evidence: learned\n", last);
 }
 
-/* Learns one limit. Returns 1: the limit was printed; 0: a note says why there is none; -1: memory
- * is short. */
-static int learn_limit(const struct learning *learning, const struct report_point *point,
-                       const struct validate_metric *metric)
+/* Learns one limit. Returns whether it was printed; else a note says why there is none. */
+static bool learn_limit(const struct learning *learning, const struct report_point *point,
+                        const struct validate_metric *metric)
 {
     const struct record_key *key = &point->row->cell->key;
     const enum validate_statistic by = metric->in_parts ? VALIDATE_LEAST : VALIDATE_FLOOR;
@@ -183,8 +183,7 @@ static int learn_limit(const struct learning *learning, const struct report_poin
     for (size_t f = 0; f < learning->n && all; ++f) {
         const struct validate validate = {.profile = &any, .report = &learning->session[f]};
 
-        if (validate_judge_limit(&validate, &limit, 1.0, &judged) != 0)
-            return -1;
+        validate_judge_limit(&validate, &limit, 1.0, &judged);
         all = judged.verdict == VALIDATE_PASS && judged.middle > 0.0;
         learning->bound[f] = sign * log(metric->higher ? judged.lo : judged.hi);
         bound += learning->bound[f];
@@ -201,10 +200,10 @@ static int learn_limit(const struct learning *learning, const struct report_poin
         snprintf(text, sizeof text, "NOTE: no limit on %s of %s: %s", metric->name, place,
                  all ? "the sessions differ too much" : said);
         learn_note(learning, text);
-        return 0;
+        return false;
     }
     print_limit(learning, &limit, key, exp(sign * bound), exp(sign * middle));
-    return 1;
+    return true;
 }
 
 static void note_sessions(const struct learning *learning)
@@ -230,7 +229,7 @@ static void note_sessions(const struct learning *learning)
 static int learn_all(const struct learning *learning)
 {
     const struct record_run *run = &learning->session[0].file[0].run;
-    int limits = 0, speeds = 0, n = 0, launches = run->launches;
+    int limits = 0, speeds = 0, launches = run->launches;
     char text[NOTE];
 
     for (size_t f = 1; f < learning->n; ++f)
@@ -241,7 +240,10 @@ static int learn_all(const struct learning *learning)
     fprintf(learning->to, "\nmatch:\n  machine_class: %s\nrequires: {launches: %d}\nlimits:\n",
             run->machine_class, launches);
     note_sessions(learning);
-    for (size_t i = 0; i < learning->session[0].n_points && n >= 0; ++i) {
+    for (size_t f = 0; f < learning->n; ++f)
+        fprintf(learning->to, "  - \"%s\"\n", learning->session[f].file[0].run.run_id);
+    fputs("limits:\n", learning->to);
+    for (size_t i = 0; i < learning->session[0].n_points; ++i) {
         const struct report_point *point = &learning->session[0].point[i];
         const struct record_cell *cell = point->row->cell;
         const struct record_key *key = &cell->key;
@@ -256,7 +258,7 @@ static int learn_all(const struct learning *learning)
             learn_note(learning, text);
             continue;
         }
-        for (int m = 0; m < VALIDATE_METRICS && n >= 0; ++m) {
+        for (int m = 0; m < VALIDATE_METRICS; ++m) {
             const struct validate_metric *metric = &validate_metrics[m];
             const bool alone = key->n_devices == 1 && metric->kind == QUANTITY_RATIO;
             const bool speed = metric->kind != QUANTITY_RATIO && metric->kind != QUANTITY_BYTES;
@@ -269,14 +271,14 @@ static int learn_all(const struct learning *learning)
 
             if (metric->counted || alone || !wanted)
                 continue;
-            n = learn_limit(learning, point, metric);
-            limits += n;
-            speeds += n * speed;
+            const bool learned = learn_limit(learning, point, metric);
+
+            limits += learned;
+            speeds += learned && speed;
         }
     }
-    if (n < 0 || limits == 0)
-        return command_refuse(learning->command, "%s",
-                              n < 0 ? "no memory" : "no cell of these sessions makes a limit");
+    if (limits == 0)
+        return command_refuse(learning->command, "no cell of these sessions makes a limit");
     /* It is read again first, so that a printed profile is one that can be read. */
     struct profile *profile;
     struct text_error why = {"the file system is full"};
@@ -313,17 +315,17 @@ int validate_learn(const char *command, const char *name, const char *about, con
             return command_refuse(command, "--about: no limit of '%s' is learned; see --metrics",
                                   metric_name);
     }
-    struct learning learning = {.session = calloc(n + 1, sizeof *learning.session),
+    struct learning learning = {.session = cli_alloc(n, sizeof *learning.session),
                                 .command = command,
                                 .name = name,
                                 .about = about,
                                 .out = out,
                                 .to = tmpfile(),
-                                .bound = calloc(n + 1, sizeof *learning.bound)};
+                                .bound = cli_alloc(n, sizeof *learning.bound)};
     int status = 0;
 
-    if (!learning.session || !learning.bound || !learning.to)
-        status = command_refuse(command, "%s", learning.to ? "no memory" : "no temporary file");
+    if (!learning.to)
+        status = command_refuse(command, "no temporary file");
     while (status == 0 && learning.n < n) {
         status = read_session(&learning, learning.n, paths);
         ++learning.n;

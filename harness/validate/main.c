@@ -23,7 +23,7 @@ struct arguments {
 };
 
 static const struct {
-    int (*write)(FILE *stream, const struct validate *validate); /* NULL: see export.c */
+    void (*write)(FILE *stream, const struct validate *validate); /* NULL: see export.c */
     enum export_format shared;
 } forms[] = {{validate_text, 0},        {validate_json, 0}, {NULL, EXPORT_JUNIT},
              {validate_markdown, 0},    {NULL, EXPORT_CSV}, {NULL, EXPORT_OPENMETRICS},
@@ -163,12 +163,12 @@ static int judge_files(const struct arguments *arguments, const struct profile *
                                     .again = need ? arguments->profile : NULL,
                                     .minutes = arguments->request.minutes};
 
-        status = validate_judge(&validate);
-        if (status == 0)
-            status = forms[form].write ? forms[form].write(stdout, &validate)
-                                       : validate_export(stdout, &validate, forms[form].shared);
-        status = status == 0 ? statuses[validate.machine]
-                             : command_refuse(NAME, "no memory for the verdict");
+        validate_judge(&validate);
+        status = statuses[validate.machine];
+        if (forms[form].write)
+            forms[form].write(stdout, &validate);
+        else if (validate_export(stdout, &validate, forms[form].shared, &why) != 0)
+            status = command_refuse(NAME, "%s", why.text);
         free(validate.judged);
     }
     validate_close(&report);
@@ -247,7 +247,6 @@ int validate_main(int argc, char **argv)
                                                  .args_doc = "F.jsonl...\n--run",
                                                  .doc = documentation};
     struct arguments arguments = {.profile = NULL};
-    struct validate_need *need = NULL;
     struct text_error why = {{0}};
     struct profile *profile = NULL;
     char path[PROFILE_PATH];
@@ -259,11 +258,11 @@ int validate_main(int argc, char **argv)
         return EXIT_MISUSE;
     if (profile_read(path, &profile, &why) != 0)
         return command_refuse(NAME, "%s", why.text);
+    struct validate_need *need = cli_alloc(1, sizeof *need);
+
     if (!arguments.run)
         status = judge_files(&arguments, profile, NULL, arguments.files.path, arguments.files.n,
                              arguments.conformance);
-    else if (!(need = calloc(1, sizeof *need)))
-        status = command_refuse(NAME, "no memory for the cells");
     else if (validate_need(profile, need, &why) != 0)
         status = command_refuse(NAME, "%.200s: %s", arguments.profile, why.text);
     else

@@ -6,6 +6,7 @@
 #include "command/command.h"
 #include "files/shipped.h"
 #include "record/files.h"
+#include "text/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,9 +28,7 @@ int validate_open(const char *command, char *const paths[], size_t n, struct rep
 {
     int status = 0;
 
-    *report = (struct report){.file = calloc(n + 1, sizeof *report->file)};
-    if (!report->file)
-        return command_refuse(command, "no memory for %zu files", n);
+    *report = (struct report){.file = cli_alloc(n, sizeof *report->file)};
     while (status == 0 && report->n_files < n) {
         status =
             input_records(command, paths[report->n_files], NULL, &report->file[report->n_files]);

@@ -7,6 +7,7 @@
 #include "launch/watch.h"
 #include "record/files.h"
 #include "sweep/sweep.h"
+#include "text/alloc.h"
 #include "validate/validate.h"
 
 #include <math.h>
@@ -80,12 +81,10 @@ static int read_options(struct measuring *measuring, const struct validate_reque
                                     {"communicator", need->communicator},
                                     {"math", need->math},
                                     {"bind", request->bind}};
-    char *line = calloc(1, LINE_BYTES), *argument[WORDS + 1], *rest = line, modes[64] = "";
+    char *line = cli_alloc(1, LINE_BYTES), *argument[WORDS + 1], *rest = line, modes[64] = "";
     bool only_plain = true;
     int n = 0, status;
 
-    if (!line)
-        return command_refuse(measuring->command, "no memory for the options");
     while (minutes > 0 && level + 1 < levels + LEVELS &&
            (double)(need->n * need->launches * level->times) * (level->seconds * parts + AROUND) >
                0.9 * 60.0 * minutes)
@@ -147,9 +146,7 @@ static int begin_records(struct measuring *measuring, const struct validate_requ
     snprintf(run->scaling, sizeof run->scaling, "strong");
     memcpy(run->devices, plan->devices, sizeof run->devices);
     measuring->n = run->planned;
-    measuring->cell = plan_make(plan, run->communicator, run->run_id);
-    if (!measuring->cell)
-        return command_refuse(measuring->command, "no memory for the plan");
+    measuring->cell = cli_memory(plan_make(plan, run->communicator, run->run_id));
     if (output_open(&measuring->output, request->out, false, &why) != 0)
         return command_refuse(measuring->command, "%s", why.text);
     status = core_locks_take("", measuring->command, run, request->wait, &measuring->locks);
@@ -288,11 +285,9 @@ static int measure_all(struct measuring *measuring, const struct validate_reques
 int validate_measure(const char *command, const struct validate_request *request,
                      const struct profile *profile, const struct validate_need *need)
 {
-    struct measuring *measuring = calloc(1, sizeof *measuring);
+    struct measuring *measuring = cli_alloc(1, sizeof *measuring);
     int status;
 
-    if (!measuring)
-        return command_refuse(command, "no memory for the measurement");
     measuring->command = command;
     measuring->need = need;
     measuring->seconds = 60.0 * request->minutes;

@@ -3,6 +3,7 @@
 #include "validate/validate.h"
 
 #include "command/command.h"
+#include "text/alloc.h"
 
 #include <errno.h>
 #include <math.h>
@@ -52,10 +53,7 @@ static int check_profile(const char *command, const char *name, char *const reco
     for (unsigned i = 0; i < profile->n_limits && status == 0; ++i) {
         const struct profile_limit *limit = &profile->limit[i];
 
-        if (validate_mutate(profile, n > 0 ? &report : NULL, limit, &firing) != 0) {
-            status = command_refuse(command, "no memory");
-            break;
-        }
+        validate_mutate(profile, n > 0 ? &report : NULL, limit, &firing);
         profile_bound_words(limit, bound);
         const enum quantity_kind kind = limit->row->kind;
         const double more = 100 * (firing.factor - 1);
@@ -82,9 +80,9 @@ static int check_profile(const char *command, const char *name, char *const reco
         }
     }
     const uint64_t launches = profile->requires.launches;
-    struct validate_need *need = calloc(1, sizeof *need);
+    struct validate_need *need = cli_alloc(1, sizeof *need);
 
-    if (status == 0 && launches > 0 && need && validate_need(profile, need, &why) == 0 &&
+    if (status == 0 && launches > 0 && validate_need(profile, need, &why) == 0 &&
         need->launches > launches)
         command_say(stderr, 2,
                     "%s: NOTE: the profile requires %zu launches, and its limits stay OPEN with "

@@ -15,7 +15,7 @@ static void say_below(FILE *stream, const char *before, const char *words)
     command_say(stream, INDENT, "%*s%s%s", INDENT, "", before, words);
 }
 
-int validate_text(FILE *stream, const struct validate *validate)
+void validate_text(FILE *stream, const struct validate *validate)
 {
     const struct validate_conformance *cases = validate->conformance;
     char words[VALIDATE_TEXT], place[VALIDATE_TEXT], number[128], bound[96];
@@ -53,10 +53,9 @@ int validate_text(FILE *stream, const struct validate *validate)
         command_say(stream, INDENT, "%-10s %s", "UNKNOWN", validate->profile->unknown[i]);
     validate_summary_words(validate, words);
     command_say(stream, 0, "%s", words);
-    return 0;
 }
 
-int validate_markdown(FILE *stream, const struct validate *validate)
+void validate_markdown(FILE *stream, const struct validate *validate)
 {
     struct text_out out = {.file = stream, .form = TEXT_MARKDOWN};
     const size_t *count = validate->count;
@@ -103,5 +102,4 @@ int validate_markdown(FILE *stream, const struct validate *validate)
     grid_part(&grid, SHOWN);
     for (unsigned i = 0; i < validate->profile->n_unknown; ++i)
         text_print(&out, "%s* UNKNOWN: %s\n", i == 0 ? "\n" : "", validate->profile->unknown[i]);
-    return 0;
 }

@@ -95,13 +95,12 @@ int validate_match_run(const struct profile *profile, const struct record_run *r
 int validate_conformance(const char *command, const char *path, const struct profile *profile,
                          const struct report *report, struct validate_conformance *conformance);
 
-/* Judges all limits: fills judged, count and machine. Returns 0, or -1: memory is short. The caller
- * frees judged. */
-int validate_judge(struct validate *validate);
+/* Judges all limits: fills judged, count and machine. The caller frees judged. */
+void validate_judge(struct validate *validate);
 /* Judges one limit, with the number of each launch changed by factor, which makes the machine
  * slower. */
-int validate_judge_limit(const struct validate *validate, const struct profile_limit *limit,
-                         double factor, struct validate_judged *judged);
+void validate_judge_limit(const struct validate *validate, const struct profile_limit *limit,
+                          double factor, struct validate_judged *judged);
 
 /* These judge by numbers that are known, also by those of a verdict that is read back. The first
  * finds verdict and why of a limit from its launches, units (1 or more), lo and hi; the second the
@@ -118,8 +117,7 @@ struct validate_device {
 };
 /* Computes them from n launches, and sorts these. lo, hi NaN: there are too few. */
 struct validate_device validate_sum(const struct validate_judged *judged, double value[], size_t n);
-/* Computes them for each device of the cell that decides. Returns their number, 0 if there are
- * none, or -1: memory is short. */
+/* Computes them for each device of the cell that decides. Returns their number. */
 int validate_devices(const struct validate_judged *judged,
                      struct validate_device shown[RECORD_MAX_SLOTS]);
 
@@ -127,11 +125,11 @@ int validate_devices(const struct validate_judged *judged,
  * that metrics call steps. */
 size_t validate_most_samples(const struct report_point *point);
 /* For a limit about copies: the median of those from each device to each other one, with a row for
- * each device that sends; NaN: to itself. NULL: memory is short. The caller frees it. */
+ * each device that sends; NaN: to itself. The caller frees it. */
 double *validate_pairs(const struct validate_judged *judged);
 /* For such a limit that is FAIL: writes in `why` which copies are slow, and which part that points
- * to. Returns 0, or -1. */
-int validate_find_link(struct validate_judged *judged);
+ * to. */
+void validate_find_link(struct validate_judged *judged);
 
 /* Whether a limit of a profile can fail: on a machine that gets slower, step by step, according to
  * its records. Without records the machine has the expected number of the limit. */
@@ -147,9 +145,9 @@ void validate_limit_itself(const struct profile_limit *limit, struct validate_fi
 /* Whether that shows that it is useless, and why: a bound on the wrong side, or one that is not
  * within 0.3 and 1.1 of the expected value. */
 bool validate_is_wrong(const struct profile_limit *limit, char why[VALIDATE_TEXT]);
-/* Tries one limit. report: NULL without records. Returns 0, or -1: memory is short. */
-int validate_mutate(const struct profile *profile, const struct report *report,
-                    const struct profile_limit *limit, struct validate_firing *firing);
+/* Tries one limit. report: NULL without records. */
+void validate_mutate(const struct profile *profile, const struct report *report,
+                     const struct profile_limit *limit, struct validate_firing *firing);
 
 /* Prints a profile that sessions of one class of machine keep; each file of records is a session.
  * out: where standard output goes, in words.
@@ -184,11 +182,12 @@ void validate_summary_words(const struct validate *validate, char text[VALIDATE_
 /* The device that the limit names; NULL: it names none. */
 const struct record_slot *validate_slot(const struct validate_judged *judged);
 
-/* These write the verdict. They return 0, or -1: memory is short. */
-int validate_text(FILE *stream, const struct validate *validate);
-int validate_json(FILE *stream, const struct validate *validate); /* lockstep/verdict/1.0 */
-int validate_markdown(FILE *stream, const struct validate *validate);
-/* Writes it by the same writers as sweep and check. */
-int validate_export(FILE *stream, const struct validate *validate, enum export_format format);
+/* These write the verdict. */
+void validate_text(FILE *stream, const struct validate *validate);
+void validate_json(FILE *stream, const struct validate *validate); /* lockstep/verdict/1.0 */
+void validate_markdown(FILE *stream, const struct validate *validate);
+/* Writes it by the same writers as sweep and check. Returns 0, or -1 and why. */
+int validate_export(FILE *stream, const struct validate *validate, enum export_format format,
+                    struct text_error *why);
 
 #endif

@@ -34,8 +34,8 @@ static void check_node(const struct fleet_node *node)
 /* Nodes that are all alike differ in nothing. */
 static void check_fleet(const struct fleet_node *node)
 {
-    static int (*const forms[])(FILE *, const struct fleet *) = {fleet_text, fleet_json, fleet_csv,
-                                                                 fleet_markdown};
+    static void (*const forms[])(FILE *, const struct fleet *) = {fleet_text, fleet_json, fleet_csv,
+                                                                  fleet_markdown};
     static const int exits[] = {0, 1, 3};
     struct fleet_node nodes[NODES];
     struct fleet fleet = {.folder = "folder", .node = nodes, .n = NODES};
@@ -46,14 +46,16 @@ static void check_fleet(const struct fleet_node *node)
         nodes[i] = *node;
         snprintf(nodes[i].name, sizeof nodes[i].name, "node%d", i);
     }
-    fuzz_must(fleet_find_drift(&fleet) == 0 && fleet_find_outliers(&fleet) == 0, "no memory");
+    fleet_find_drift(&fleet);
+    fleet_find_outliers(&fleet);
     fleet_count(&fleet);
     fuzz_must(fleet.n_drifts == 0 && fleet.n_splits == 0, "a node differs from itself");
     fuzz_must(fleet.n_outliers == 0 && fleet.rule.small == 0, "a node is not like itself");
     fuzz_must(fleet.count[node->status] == NODES && fleet_exit(&fleet) == exits[node->status],
               "another status");
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; ++i)
-        fuzz_must(forms[i](nowhere, &fleet) == 0, "a form that cannot be written");
+        forms[i](nowhere, &fleet);
+    fuzz_must(!ferror(nowhere), "a form that cannot be written");
     fclose(nowhere);
     fleet.node = NULL;
     fleet.n = 0;
