@@ -242,8 +242,13 @@ enum validate_machine validate_judge_machine(const size_t count[VALIDATE_VERDICT
 
 void validate_judge(struct validate *validate)
 {
-    const unsigned n = validate->profile->n_limits;
+    const struct profile *profile = validate->profile;
+    const unsigned n = profile->n_limits;
+    bool own = false; /* limits were learned from these records: they follow from each other */
 
+    for (size_t i = 0; i < validate->report->n_files * profile->n_learned_from; ++i)
+        own = own || strcmp(validate->report->file[i / profile->n_learned_from].run.run_id,
+                            profile->learned_from[i % profile->n_learned_from]) == 0;
     validate->judged = cli_alloc(n, sizeof *validate->judged);
     for (unsigned i = 0; i < n; ++i) {
         struct validate_judged *judged = &validate->judged[i];
@@ -252,6 +257,10 @@ void validate_judge(struct validate *validate)
         /* The verdict of a limit that every machine passes, or that none does, means nothing. */
         if (validate_is_wrong(judged->limit, judged->why))
             judged->verdict = VALIDATE_INVALID;
+        if (judged->verdict == VALIDATE_PASS && own) {
+            judged->verdict = VALIDATE_INVALID;
+            snprintf(judged->why, sizeof judged->why, "the limit was learned from these records");
+        }
         if (judged->verdict == VALIDATE_FAIL && judged->launches > 0 && judged->limit->row->of_pair)
             validate_find_link(judged);
         validate->count[judged->verdict] += judged->limit->binding;

@@ -237,12 +237,13 @@ static int learn_all(const struct learning *learning)
             launches = learning->session[f].file[0].run.launches;
     fprintf(learning->to, "schema: %s\nname: ", PROFILE_SCHEMA);
     print_text(learning->to, learning->name);
-    fprintf(learning->to, "\nmatch:\n  machine_class: %s\nrequires: {launches: %d}\nlimits:\n",
+    fprintf(learning->to,
+            "\nmatch:\n  machine_class: %s\nrequires: {launches: %d}\nlearned_from:\n",
             run->machine_class, launches);
-    note_sessions(learning);
     for (size_t f = 0; f < learning->n; ++f)
         fprintf(learning->to, "  - \"%s\"\n", learning->session[f].file[0].run.run_id);
     fputs("limits:\n", learning->to);
+    note_sessions(learning);
     for (size_t i = 0; i < learning->session[0].n_points; ++i) {
         const struct report_point *point = &learning->session[0].point[i];
         const struct record_cell *cell = point->row->cell;

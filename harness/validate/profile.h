@@ -15,7 +15,7 @@
 #include "text/text.h"
 #include "validate/metrics.h"
 
-enum { PROFILE_LIMITS = 256, PROFILE_UNKNOWN = 64 };
+enum { PROFILE_LIMITS = 256, PROFILE_UNKNOWN = 64, PROFILE_SESSIONS = 4096 };
 
 /* The machines that it is for: each member that is given must match. NULL, 0: any. */
 struct profile_match {
@@ -72,6 +72,8 @@ struct profile {
     unsigned n_limits;
     char **unknown; /* metrics without a number, with reasons: not forgotten ones */
     unsigned n_unknown;
+    char **learned_from; /* the runs that its limits follow from: these accept no machine by it */
+    unsigned n_learned_from;
 };
 
 #define PROFILE_SCHEMA "lockstep/profile/1.0"

@@ -78,6 +78,9 @@ static const cyaml_schema_field_t profile_fields[] = {
                                &limit_schema, 1, PROFILE_LIMITS),
     CYAML_FIELD_SEQUENCE_COUNT("unknown", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct profile,
                                unknown, n_unknown, &text_schema, 0, PROFILE_UNKNOWN),
+    CYAML_FIELD_SEQUENCE_COUNT("learned_from", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,
+                               struct profile, learned_from, n_learned_from, &text_schema, 0,
+                               PROFILE_SESSIONS),
     CYAML_FIELD_END};
 
 static const cyaml_schema_value_t profile_schema = {

@@ -201,7 +201,11 @@ grep -q 'source: "6 sessions, 2026-11-11 to 2026-11-16, of commit 3f2a9c1d5b7e; 
     fail "source: $(grep source: learned.yaml | head -1)"
 expect_count 12 'metric: step_time' learned.yaml
 expect_count 4 'metric: device_spread' learned.yaml
-validate 0 learned.yaml sitting3.jsonl
+# A session accepts no machine by limits that were learned from it; another one does.
+validate 3 learned.yaml sitting3.jsonl
+prints 'INVALID step_time .* the limit was learned from these records .*NOT SHOWN by profile a "b" .* 0 PASS, 0 FAIL, 0 OPEN, 0 UNMEASURED, 16 INVALID'
+sed 's/feedface00000103/feedface00000107/' sitting3.jsonl >another.jsonl
+validate 0 learned.yaml another.jsonl
 prints 'ACCEPTED by profile a "b" \\ c: of its binding limits 16 PASS, 0 FAIL'
 expect_status 0 "$lockstep" validate check learned.yaml sitting1.jsonl
 [ "$(grep -c ': OK: would fail if [1-9] % \(longer\|higher\) than measured$' out)" -eq 16 ] || fail "fires"

@@ -38,7 +38,7 @@ class Row:
 SITTINGS = """"$MAKE_RECORDS" old old.jsonl && for n in 1 2 3 4 5 6; do
     sed "s/feedface00000001/feedface0000010$n/; 1s/\\"machine_class\\":\\"\\"/\\"machine_class\\":\\"$(printf '7%063d' 0)\\"/
         s/\\"start_epoch_ns\\":\\"1795/\\"start_epoch_ns\\":\\"179$n/; 1s/2026-11-21/2026-11-1$n/" old.jsonl >day$n.jsonl
-done && cp day3.jsonl today.jsonl"""
+done && sed s/feedface00000103/feedface00000107/ day3.jsonl >today.jsonl"""
 # A limit that this machine keeps.
 PROFILE = """cat >%s <<YAML
 schema: lockstep/profile/1.0
