@@ -158,7 +158,7 @@ int validate_learn(const char *command, const char *name, const char *about, con
 
 /* Writes a place, as "mlp:256,256 dp virt:2, 64 rows; device 1". */
 void validate_place_words(const struct validate_judged *judged, char text[VALIDATE_TEXT]);
-/* Writes a number, as "2.31 ms [2.25, 2.40]". */
+/* Writes a number, as "2.31 ms [2.25, 2.40]"; and ", on device 0 of 8" if others were not used. */
 void validate_number_words(const struct validate_judged *judged, char text[128]);
 /* Writes a verdict, as "FAIL: is 2.31 ms [2.25, 2.40]" or "OPEN: is ..: why". */
 void validate_message_words(const struct validate_judged *judged, char text[VALIDATE_TEXT + 160]);

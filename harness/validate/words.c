@@ -43,12 +43,18 @@ void validate_number_words(const struct validate_judged *judged, char text[128])
     char middle[QUANTITY_TEXT], lo[QUANTITY_TEXT], hi[QUANTITY_TEXT];
 
     quantity_words(judged->middle, kind, middle);
-    if (!isfinite(judged->lo)) {
-        snprintf(text, 128, "%s", middle);
-        return;
-    }
-    snprintf(text, 128, "%s [%s, %s]", middle, quantity_words(judged->lo, kind, lo),
-             quantity_words(judged->hi, kind, hi));
+    snprintf(text, 128, "%s", middle);
+    if (isfinite(judged->lo))
+        text_add(text, 128, " [%s, %s]", quantity_words(judged->lo, kind, lo),
+                 quantity_words(judged->hi, kind, hi));
+    /* A device that was not used is not shown to be good. */
+    const struct report_row *row = judged->point ? judged->point->row : NULL;
+
+    if (row && row->run && row->cell->key.n_devices < row->run->n_slots)
+        text_add(text, 128,
+                 row->cell->key.n_devices > 1 ? ", on devices 0 to %d of %d"
+                                              : ", on device %d of %d",
+                 row->cell->key.n_devices - 1, row->run->n_slots);
 }
 
 void validate_summary_words(const struct validate *validate, char text[VALIDATE_TEXT])
