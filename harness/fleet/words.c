@@ -109,7 +109,7 @@ void fleet_worse_words(const struct fleet_outlier *outlier, char text[], size_t 
 
 void fleet_advice_words(const struct fleet_node *node, char text[2 * FLEET_TEXT])
 {
-    bool known = node->shown[0] != '\0' && strcmp(node->shown, validate_no_reason) != 0;
+    bool known = node->shown[0] != '\0' && !strstr(node->shown, validate_no_reason);
     char shown[VALIDATE_TEXT];
 
     text[0] = '\0';
@@ -123,7 +123,10 @@ void fleet_advice_words(const struct fleet_node *node, char text[2 * FLEET_TEXT]
         known = limit.row && validate_own_reason(&judged, shown);
     }
     if (node->shown[0] != '\0' || node->worse > 0)
-        text_add(text, 2 * FLEET_TEXT, "likely cause: %s", known ? shown : validate_no_reason);
+        text_add(text, 2 * FLEET_TEXT, "likely cause: %s",
+                 known                    ? shown
+                 : node->shown[0] != '\0' ? node->shown
+                                          : validate_no_reason);
     if (node->action[0] != '\0')
         text_add(text, 2 * FLEET_TEXT, "%sdo: %s", text[0] != '\0' ? "; " : "", node->action);
 }

@@ -112,6 +112,9 @@ bool validate_own_reason(const struct validate_judged *judged, char text[VALIDAT
         snprintf(text, VALIDATE_TEXT, "%.*s, which computed a wrong row", bytes, device);
     else if (reason && judged->device >= 0)
         text_add(text, VALIDATE_TEXT, " (device %d)", judged->device);
+    else if (judged->limit->row->by_device && judged->device >= 0)
+        snprintf(text, VALIDATE_TEXT, "device %d is slow, and why is %s", judged->device,
+                 validate_no_reason);
     return reason;
 }
 
@@ -151,7 +154,7 @@ void validate_reason_words(const struct validate *validate, const struct validat
         text_add(text, VALIDATE_TEXT, ": its %s is %s", other->limit->metric, number);
         return;
     }
-    snprintf(text, VALIDATE_TEXT, "%s", validate_no_reason);
+    validate_own_reason(judged, text);
 }
 
 void validate_action_words(const struct validate *validate, const struct validate_judged *judged,

@@ -261,6 +261,12 @@ Test(links, a_cause_is_shown_by_its_own_number)
         validate_reason_words(&validate, &judged[0], words);
         cr_assert_str_eq(words, wrong[i][1]);
     }
+    /* A device that is slow by itself is named, and its cause is not known. */
+    limit[1].row = validate_metric_find("matrix_product");
+    judged[1] = (struct validate_judged){
+        .limit = &limit[1], .verdict = VALIDATE_FAIL, .launches = 3, .device = 1};
+    validate_reason_words(&validate, &judged[1], words);
+    cr_assert_str_eq(words, "device 1 is slow, and why is not shown");
     judged[0].verdict = VALIDATE_OPEN;
     validate_reason_words(&validate, &judged[0], words);
     cr_assert_str_eq(words, "");
