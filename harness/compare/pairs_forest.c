@@ -48,8 +48,11 @@ static int write_forest(struct plot *plot)
             report_add(words, " %.3f", judged->ratio);
         report_add(words, ": %s", name);
         if (plot_table_series(&table, (size_t)judged->verdict + 1, words))
-            PLOT_ROW(&table, (double)table.series, ratio, spread ? judged->lo : ratio,
-                     spread ? judged->hi : ratio, judged->verdict);
+            plot_table_row(&table,
+                           (const double[]){(double)table.series, ratio,
+                                            spread ? judged->lo : ratio,
+                                            spread ? judged->hi : ratio, judged->verdict},
+                           5);
     }
     return plot_table_close(&table);
 }
