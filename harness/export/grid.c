@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { HEADING = 'h', GROUP = 'g', NAME = 'n', LINE = 'l', ROW = 'r', CELL = 'c' };
+enum kind { HEADING = 'h', GROUP = 'g', NAME = 'n', LINE = 'l', ROW = 'r', LINK = 'a', CELL = 'c' };
 
 /* Names that cells repeat, for pages without room for headings. */
 enum { REPEATED = 16 };
@@ -76,6 +76,11 @@ void grid_row(struct grid *grid, const char *class)
     grid_add(grid, ROW, class, "");
 }
 
+void grid_link(struct grid *grid, const char *file)
+{
+    grid_add(grid, LINK, "", file);
+}
+
 void grid_cell(struct grid *grid, const char *class, const char *format, ...)
 {
     va_list arguments;
@@ -123,7 +128,7 @@ static void write_cell(struct text_out *out, const struct piece *piece)
 static void write_html(struct text_out *out, const struct grid *grid)
 {
     const bool folds = grid->fold != GRID_PLAIN;
-    const char *name[REPEATED] = {NULL};
+    const char *name[REPEATED] = {NULL}, *link = NULL;
     int column = 0, headings = 0;
     bool begun = false;
     struct piece piece;
@@ -148,13 +153,19 @@ static void write_html(struct text_out *out, const struct grid *grid)
         else if (piece.kind == ROW) {
             text_print(out, piece.class[0] != '\0' ? "<tr class=\"%s\">" : "<tr>", piece.class);
             column = 0;
+        } else if (piece.kind == LINK) {
+            link = piece.words;
         } else if (piece.kind == CELL) {
             text_print(out, "<td class=\"%s\"", piece.class);
             if (column < REPEATED && name[column])
                 text_print(out, " data-name=\"%s\"", name[column]);
             fputc('>', out->file);
+            if (link)
+                text_print(out, "<a href=\"%s\">", link);
             write_cell(out, &piece);
-            fputs(++column == grid->columns ? "</td></tr>\n" : "</td>", out->file);
+            fputs(link ? "</a></td>" : "</td>", out->file);
+            fputs(++column == grid->columns ? "</tr>\n" : "", out->file);
+            link = NULL;
         }
         begun = begun || (piece.kind != HEADING && piece.kind != NAME);
     }

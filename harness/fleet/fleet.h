@@ -132,6 +132,7 @@ struct fleet {
     const char *folder;
     struct fleet_node *node;
     size_t n, count[FLEET_STATUSES], outlying, unexpected;
+    bool linked; /* the page is in this folder */
     bool expects;
     struct fleet_drift *drift;
     struct fleet_split *split;

@@ -1,6 +1,8 @@
 /* fleet/main.c: `lockstep fleet`: options, and the order of things. */
 #include "fleet/fleet.h"
 
+#include <sys/stat.h>
+
 #include "command/command.h"
 
 static const char NAME[] = "lockstep fleet";
@@ -80,6 +82,7 @@ int fleet_main(int argc, char **argv)
     struct fleet fleet = {.folder = NULL};
     struct fleet_names names = {.name = NULL};
     struct text_error why = {{0}};
+    struct stat folder, out;
     int status = 0;
 
     if (command_read(&syntax, argc, argv, &arguments) != 0)
@@ -96,11 +99,14 @@ int fleet_main(int argc, char **argv)
         status = text_fail(&why, "'%.180s' has no verdict: no file NAME.json", arguments.folder);
     fleet_names_free(&names);
     if (status == 0) {
-        fleet_count(&fleet);
-        if (arguments.out)
-            status = fleet_lists(arguments.out, &fleet, &why);
         fleet_find_drift(&fleet);
         fleet_find_outliers(&fleet);
+        fleet_count(&fleet);
+        fleet.linked = arguments.out && stat(arguments.out, &out) == 0 &&
+                       stat(arguments.folder, &folder) == 0 && out.st_ino == folder.st_ino &&
+                       out.st_dev == folder.st_dev;
+        if (arguments.out)
+            status = fleet_lists(arguments.out, &fleet, &why);
         if (arguments.out && status == 0)
             status = fleet_page(arguments.out, &fleet, &why);
     }

@@ -73,6 +73,8 @@ static void put_nodes(struct text_out *out, const struct fleet *fleet, bool all)
             continue;
         fleet_node_words(node, words);
         grid_row(&grid, passes && all ? "" : "failed");
+        if (fleet->linked && fleet_name_is_safe(node->file))
+            grid_link(&grid, node->file);
         grid_cell(&grid, "text name", "%s", node->name);
         grid_cell(&grid, "text status", "%s", fleet_state_words(node));
         if (!grid.brief)
@@ -139,6 +141,8 @@ void fleet_tables(struct text_out *out, const struct fleet *fleet)
 /* Pixels: of the picture, and where its lines are. Places to the right are tenths of a percent of
  * its width, so that letters are of one size on any screen. */
 enum { HIGH = 190, TOP = 30, BOTTOM = 160, LEFT = 120, WIDE = 860, LABEL = 14, APART = 300 };
+/* Percent: the top of a linear axis, and of any. */
+static const double WIDEST = 30, MOST = 1e6;
 
 static double percent_worse(const struct fleet_node *node)
 {
@@ -149,6 +153,15 @@ static void print_label(struct text_out *out, int at, int y, bool left, const ch
 {
     text_print(out, "<text x=\"%d.%d%%\" y=\"%d\" text-anchor=\"%s\">%s</text>\n", at / 10, at % 10,
                y, left ? "end" : "start", words);
+}
+
+/* The height of a share of the top. Over more than a decade it is that of a logarithm, from 1 % on.
+ */
+static int height(double percent, double top)
+{
+    const double part = top > WIDEST ? log(fmax(percent, 1)) / log(top) : percent / top;
+
+    return BOTTOM - (int)lround(fmin(part, 1) * (BOTTOM - TOP));
 }
 
 /* How much worse than the median each node is, in the number in which it is worst. Colours are
@@ -162,11 +175,15 @@ static void put_dots(struct text_out *out, const struct fleet *fleet)
 
     for (size_t k = 0; k < fleet->n; ++k) {
         nodes += fleet->node[k].compared > 0;
-        lines[2] = fmax(lines[2], fmin(percent_worse(&fleet->node[k]), 1000));
+        lines[2] = fmax(lines[2], fmin(percent_worse(&fleet->node[k]), MOST));
     }
     if (nodes == 0)
         return;
     lines[2] = 5 * ceil(lines[2] / 5);
+    const bool wide = lines[2] > WIDEST;
+
+    if (wide)
+        lines[2] = pow(10, ceil(log10(lines[2])));
     text_print(out,
                "<section class=\"tables\" id=\"dots\">\n<h2>How much worse than the median each "
                "node is</h2>\n"
@@ -175,7 +192,7 @@ static void put_dots(struct text_out *out, const struct fleet *fleet)
                "fill=\"#535b64\">\n",
                HIGH);
     for (int line = 0; line <= 2; ++line) {
-        const int y = BOTTOM - (int)lround(lines[line] / lines[2] * (BOTTOM - TOP));
+        const int y = height(lines[line], lines[2]);
 
         text_print(out,
                    "<line x1=\"0\" x2=\"100%%\" y1=\"%d\" y2=\"%d\" stroke=\"%s\" "
@@ -187,10 +204,9 @@ static void put_dots(struct text_out *out, const struct fleet *fleet)
     }
     for (size_t k = 0; k < fleet->n; ++k) {
         const struct fleet_node *node = &fleet->node[k];
-        const double percent = fmin(percent_worse(node), 1e6);
-        const double high = fmin(percent / lines[2], 1);
+        const double percent = fmin(percent_worse(node), MOST);
         const int at = LEFT + (int)((size_t)WIDE * (2 * i + 1) / (2 * nodes));
-        const int y = BOTTOM - (int)lround(high * (BOTTOM - TOP));
+        const int y = height(percent, lines[2]);
         const bool passes = fleet_passes(node);
 
         if (node->compared == 0)
@@ -215,6 +231,8 @@ static void put_dots(struct text_out *out, const struct fleet *fleet)
         "</svg>\n</div>\n<p class=\"remark\">A dot is a node, by its worst number. Below the "
         "dashed line (%d %%) no node is outlying. Red nodes do not pass.",
         (int)lround(100 * OUTLIER_EFFECT));
+    if (wide)
+        text_print(out, " The axis is logarithmic; the lowest line is 1 %% or less.");
     if (nodes < fleet->n)
         text_print(out, " Nodes without a dot: %zu, which have no number to compare.",
                    fleet->n - nodes);
