@@ -75,6 +75,7 @@ struct fleet_node {
     bool nameable;                                   /* the name may stand in a list of nodes */
     bool expected;
     bool copied;   /* another node has an identity of it */
+    bool absolute; /* a binding limit on its speed was not learned from machines */
     bool untested; /* ACCEPTED, but nothing shows that it computes right: it is NOT SHOWN */
     bool starved;  /* memory or descriptors were short when its file was read */
     enum fleet_status status;
@@ -126,13 +127,14 @@ extern const struct fleet_basis {
 struct fleet_rule {
     size_t series, small, comparisons; /* small: of fewer nodes than can be compared */
     size_t nodes;                      /* that were compared in a series, at most */
+    size_t relative;                   /* nodes that pass without an absolute limit */
 };
 
 struct fleet {
     const char *folder;
+    bool linked; /* the page is in this folder */
     struct fleet_node *node;
     size_t n, count[FLEET_STATUSES], outlying, unexpected;
-    bool linked; /* the page is in this folder */
     bool expects;
     struct fleet_drift *drift;
     struct fleet_split *split;

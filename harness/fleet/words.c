@@ -25,6 +25,7 @@ void fleet_count(struct fleet *fleet)
 
         ++fleet->count[node->status];
         fleet->outlying += node->worse > 0;
+        fleet->rule.relative += fleet_passes(node) && !node->absolute;
         fleet->unexpected += fleet->expects && !node->expected;
     }
     /* The outlying numbers of a node are in order, the worst one first. */
@@ -227,4 +228,8 @@ void fleet_rule_words(const struct fleet *fleet, char text[2 * FLEET_TEXT])
                  "%s%zu number%s not compared, because fewer than %d nodes have %s.",
                  text[0] != '\0' ? " " : "", rule->small, rule->small == 1 ? " was" : "s were",
                  OUTLIER_LEAST, rule->small == 1 ? "it" : "them");
+    if (rule->relative > 0)
+        text_add(text, 2 * FLEET_TEXT,
+                 " Nodes are compared with each other and with learned limits: that all are slow "
+                 "alike would not show.");
 }

@@ -39,6 +39,8 @@ grep -q '^<p class="verdict" id="answer"[^>]*>Take out 4 of 256: node0043 (REJEC
 expect_count 2 '<td [^>]*>step_time 2[0-9] % longer than the others; likely cause: not shown</td>' lists/index.html
 expect_count 2 'allowed is at most 9 ms; likely cause: not shown; do: end them</td>' lists/index.html
 expect_count 254 '^<circle cx="[0-9.]*%" cy="[0-9]*" r="[35]" fill="#[0-9a-f]*"><title>node[0-9]*: [0-9]* %</title></circle>$' lists/index.html
+grep -q 'The axis is logarithmic; the lowest line is 1 % or less[.]' lists/index.html || fail "no logarithm"
+! grep -q 'href="node' lists/index.html || fail "a link to a file that is not next to the page"
 expect_count 2 '^<circle .* r="5" fill="#a8320a"><title>node0\(043\|085\): ' lists/index.html
 expect_count 1 '<td [^>]*>OUTLYING: worse than its neighbours (keeps its limits)</td><td [^>]*data-name="Measured"' lists/index.html
 prints 'BROKEN node0127: node0127.json: not JSON: line 1'
@@ -60,6 +62,17 @@ for seed in 11 12 13; do
     expect_count 64 . lists/passing_nodes.txt
     prints '^Take out none of 64: all keep their limits, and none is shown to be worse (numbers compared: 110)[.]'
 done
+
+! grep -q 'slow alike' out || fail "limits that were not learned are not alone"
+! grep -q 'The axis is' lists/index.html || fail "a logarithm of what is alike"
+
+# Where all binding limits on speed were learned, nothing shows that all nodes are slow alike. A page
+# next to the verdicts leads to them.
+make learned 16 5
+sed -i 's/"evidence": "measured"/"evidence": "learned"/g' learned/*.json
+fleet 0 learned --out learned
+prints ' Nodes are compared with each other and with learned limits: that all are slow alike would not show[.]'
+expect_count 16 '<a href="node00[01][0-9].json">node00[01][0-9]</a></td>' learned/index.html
 
 # one FAULT STATUS WORDS: in a fleet of 24, the node with the fault is named and no other.
 one() {
