@@ -78,7 +78,8 @@ void grid_row(struct grid *grid, const char *class)
 
 void grid_link(struct grid *grid, const char *file)
 {
-    grid_add(grid, LINK, "", file);
+    if (file[0] != '\0')
+        grid_add(grid, LINK, "", file);
 }
 
 void grid_cell(struct grid *grid, const char *class, const char *format, ...)
@@ -106,12 +107,16 @@ static bool grid_next(const struct grid *grid, size_t *at, struct piece *piece)
     return true;
 }
 
-/* Many names are folded up, but for the first few. */
-static void write_cell(struct text_out *out, const struct piece *piece)
+/* Many names are folded up, but for the first few. link: a file that the cell leads to, or NULL. */
+static void write_cell(struct text_out *out, const struct piece *piece, const char *link)
 {
     const char *rest = NULL;
     size_t n = 0;
 
+    if (link) {
+        text_print(out, "<a href=\"%s\">%s</a>", link, piece->words);
+        return;
+    }
     for (const char *at = strstr(piece->class, "names") ? piece->words : NULL; at && *at != '\0';
          at += strcspn(at, " "), at += *at == ' ')
         rest = n++ == NAMES_SHOWN ? at : rest;
@@ -160,10 +165,8 @@ static void write_html(struct text_out *out, const struct grid *grid)
             if (column < REPEATED && name[column])
                 text_print(out, " data-name=\"%s\"", name[column]);
             fputc('>', out->file);
-            if (link)
-                text_print(out, "<a href=\"%s\">", link);
-            write_cell(out, &piece);
-            fputs(link ? "</a></td>" : "</td>", out->file);
+            write_cell(out, &piece, link);
+            fputs("</td>", out->file);
             fputs(++column == grid->columns ? "</tr>\n" : "", out->file);
             link = NULL;
         }
@@ -286,7 +289,7 @@ void grid_markdown(struct grid *grid, size_t most)
             column = 0;
         } else if (piece.kind == CELL) {
             fputc(' ', out->file);
-            write_cell(out, &piece);
+            write_cell(out, &piece, NULL);
             fputs(++column < grid->columns ? " |" : " |\n", out->file);
         }
     }

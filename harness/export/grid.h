@@ -52,7 +52,7 @@ void grid_line(struct grid *grid);
 /* A cell for each heading follows. class: "": none. With "names" in it, the words are names with
  * blanks between them, and many are folded up. */
 void grid_row(struct grid *grid, const char *class);
-/* On a page, the cell that follows leads to this file. */
+/* On a page, the cell that follows leads to this file. "": to none. */
 void grid_link(struct grid *grid, const char *file);
 void grid_cell(struct grid *grid, const char *class, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -221,6 +221,8 @@ void fleet_advice_words(const struct fleet_node *node, char text[2 * FLEET_TEXT]
 /* Why a node does not pass, and that, "" if it does; and its status. */
 void fleet_node_words(const struct fleet_node *node, char text[2 * FLEET_TEXT]);
 const char *fleet_state_words(const struct fleet_node *node);
+/* The file of a node next to the page; "": there is none, or its name is not for an address. */
+const char *fleet_node_link(const struct fleet *fleet, const struct fleet_node *node);
 void fleet_outlier_words(const struct fleet_outlier *outlier, char text[2 * FLEET_TEXT]);
 void fleet_rule_words(const struct fleet *fleet, char text[2 * FLEET_TEXT]);
 

@@ -73,8 +73,7 @@ static void put_nodes(struct text_out *out, const struct fleet *fleet, bool all)
             continue;
         fleet_node_words(node, words);
         grid_row(&grid, passes && all ? "" : "failed");
-        if (fleet->linked && fleet_name_is_safe(node->file))
-            grid_link(&grid, node->file);
+        grid_link(&grid, fleet_node_link(fleet, node));
         grid_cell(&grid, "text name", "%s", node->name);
         grid_cell(&grid, "text status", "%s", fleet_state_words(node));
         if (!grid.brief)

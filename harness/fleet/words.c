@@ -146,6 +146,11 @@ void fleet_node_words(const struct fleet_node *node, char text[2 * FLEET_TEXT])
         text_add(text, 2 * FLEET_TEXT, "; %s", advice);
 }
 
+const char *fleet_node_link(const struct fleet *fleet, const struct fleet_node *node)
+{
+    return fleet->linked && fleet_name_is_safe(node->file) ? node->file : "";
+}
+
 void fleet_outlier_words(const struct fleet_outlier *outlier, char text[2 * FLEET_TEXT])
 {
     const char *unit = outlier->limit->unit;
