@@ -103,10 +103,10 @@ static int lock_core(const char *command, int core, int fd, const char *path, bo
             }
             if (file)
                 fclose(file);
-            command_complain(command, "core %d is in use by another sweep%s (%s)%s", core, holder,
-                             path,
-                             wait ? ": waiting for it"
-                                  : "; --wait waits until it ends, --bind none measures beside it");
+            command_complain(
+                command, "core %d is in use by another sweep%s (%s)%s", core, holder, path,
+                wait ? ": waiting for it"
+                     : "; --wait waits until it ends, --bind none measures next to it");
         }
         if (!wait)
             return EXIT_MISUSE;

@@ -12,8 +12,8 @@
 #include "record/record.h"
 #include "text/units.h"
 
-/* REST_MOST: what follows the setting of a verified launch, "verified  123 ms 23h59m left". */
-enum { NAME_MIN = 8, REST_MOST = 28 };
+/* REST_MOST: what follows the setting of a verified launch, "verified  123 ms oversubscribed". */
+enum { NAME_MIN = 8, REST_MOST = 31 };
 
 static size_t columns(void)
 {
@@ -237,7 +237,7 @@ void progress_cell(struct progress *progress, const struct record_cell *cell)
         snprintf(rest, sizeof rest, "%s:", record_status_names[cell->status]);
     else
         snprintf(rest, sizeof rest, "verified %7s %s", units_time(cell->median_ns, time),
-                 left_text(progress, left));
+                 cell->oversubscribed ? "oversubscribed" : left_text(progress, left));
     print_progress(progress, progress->done, &cell->key, rest);
     fputc('\n', stderr);
     if (cell->status == RECORD_OK)
