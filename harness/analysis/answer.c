@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "plan/plan.h"
-#include "text/units.h"
+#include "text/quantity.h"
 
 const char report_no_setting[] =
     "no verified cell on several devices has a verified base at its batch";

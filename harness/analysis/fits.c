@@ -9,7 +9,7 @@
  * all must remain: times that bend over all sizes have no line. */
 #include "analysis/analysis.h"
 
-#include "numbers/line.h"
+#include "numbers/stats.h"
 #include "plan/plan.h"
 #include "text/alloc.h"
 

@@ -4,7 +4,7 @@
 
 #include "command/command.h"
 #include "command/device_list.h"
-#include "machine/provenance.h"
+#include "machine/machine.h"
 #include "text/alloc.h"
 
 #include <math.h>

@@ -16,7 +16,7 @@
 #include "impls/wall/wall.h"
 #include "load.h"
 #include "mutants/mutants.h"
-#include "record/document.h"
+#include "record/json.h"
 
 enum { EXIT_UNHEARD = 3 };
 

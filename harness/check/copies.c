@@ -18,7 +18,7 @@
 #include "ddp.h"
 #include "files/stop.h"
 #include "measure/session.h"
-#include "numbers/random.h"
+#include "numbers/stats.h"
 #include "text/alloc.h"
 
 enum {

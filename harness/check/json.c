@@ -7,8 +7,7 @@
 #include "check/runner.h"
 #include "dp.h"
 #include "machine/machine.h"
-#include "machine/provenance.h"
-#include "record/document.h"
+#include "record/json.h"
 #include "text/alloc.h"
 #include "words.h"
 

@@ -8,7 +8,7 @@
 
 #include "command/command.h"
 #include "mutants/mutants.h"
-#include "record/document.h"
+#include "record/json.h"
 
 enum { COLUMNS = 80 };
 

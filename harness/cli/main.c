@@ -17,7 +17,7 @@
 #include "files/stop.h"
 #include "fleet/fleet.h"
 #include "forecast/forecast.h"
-#include "record/document.h"
+#include "record/json.h"
 #include "report/page.h"
 #include "soak/soak.h"
 #include "sweep/sweep.h"

@@ -8,8 +8,8 @@
 #include "command/command.h"
 #include "dp_mpi.h"
 #include "launch/launcher.h"
+#include "machine/machine.h"
 #include "machine/node.h"
-#include "machine/provenance.h"
 #include "text/alloc.h"
 #include "text/text.h"
 

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "files/whole.h"
-#include "record/document.h"
 #include "record/json.h"
 #include "text/alloc.h"
 

@@ -3,8 +3,8 @@
 #include "compare/baseline.h"
 
 #include "analysis/analysis.h"
-#include "record/document.h"
-#include "text/units.h"
+#include "record/json.h"
+#include "text/quantity.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -6,7 +6,7 @@
 #include "compare/baseline.h"
 
 #include "command/command.h"
-#include "machine/provenance.h"
+#include "machine/machine.h"
 #include "numbers/stats.h"
 #include "record/files.h"
 #include "record/record.h"

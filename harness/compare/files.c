@@ -5,7 +5,7 @@
  * the machine may be what a user wants to compare, so it is only reported. */
 #include "compare/compare.h"
 
-#include "machine/provenance.h"
+#include "machine/machine.h"
 #include "record/record.h"
 
 #include <string.h>

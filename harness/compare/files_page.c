@@ -1,8 +1,8 @@
 /* compare/files_page.c: the results for two files, for people and for programs. */
 #include "compare/compare.h"
 
-#include "record/document.h"
-#include "text/units.h"
+#include "record/json.h"
+#include "text/quantity.h"
 
 #include <jansson.h>
 #include <math.h>

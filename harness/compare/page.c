@@ -6,7 +6,7 @@
 #include "export/grid.h"
 #include "files/text_out.h"
 #include "plan/plan.h"
-#include "record/document.h"
+#include "record/json.h"
 #include "text/alloc.h"
 
 #include <math.h>

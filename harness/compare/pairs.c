@@ -9,7 +9,7 @@
 #include "files/stop.h"
 #include "launch/watch.h"
 #include "machine/machine.h"
-#include "numbers/random.h"
+#include "numbers/stats.h"
 #include "record/record.h"
 #include "text/alloc.h"
 

@@ -7,7 +7,7 @@
 
 #include "command/command.h"
 #include "launch/program.h"
-#include "machine/provenance.h"
+#include "machine/machine.h"
 #include "plan/plan.h"
 #include "text/alloc.h"
 

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "record/document.h"
+#include "record/json.h"
 
 static const char SCHEMA[] = "lockstep/compare/1.0";
 static const char *const arm_names[PAIRS_ARMS] = {"old", "new"};

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "files/memory_file.h"
-#include "numbers/outlier.h"
+#include "numbers/stats.h"
 #include "text/alloc.h"
 
 /* With more outlying or REJECTED nodes than this the sentence does not say how far each is. */

@@ -10,7 +10,6 @@
 
 #include "files/parallel.h"
 #include "fleet/fleet.h"
-#include "record/document.h"
 #include "record/json.h"
 #include "text/alloc.h"
 

@@ -3,8 +3,8 @@
 
 #include <jansson.h>
 
-#include "numbers/outlier.h"
-#include "record/document.h"
+#include "numbers/stats.h"
+#include "record/json.h"
 
 void fleet_json(FILE *stream, const struct fleet *fleet)
 {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "numbers/outlier.h"
+#include "numbers/stats.h"
 #include "text/alloc.h"
 
 struct entry {

@@ -13,7 +13,7 @@
 #include "export/grid.h"
 #include "files/text_out.h"
 #include "fleet/fleet.h"
-#include "numbers/outlier.h"
+#include "numbers/stats.h"
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 

@@ -10,7 +10,7 @@
 
 #include "files/digest.h"
 #include "fleet/fleet.h"
-#include "machine/provenance.h"
+#include "machine/machine.h"
 #include "record/json.h"
 #include "text/alloc.h"
 

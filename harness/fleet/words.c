@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "command/command.h"
-#include "numbers/outlier.h"
+#include "numbers/stats.h"
 #include "text/quantity.h"
 
 const char *const fleet_status_words[FLEET_STATUSES] = {"ACCEPTED", "REJECTED", "NOT SHOWN",

@@ -1,12 +1,11 @@
 /* forecast/fit.c: curves through what was measured.
  *
- * Every curve is that of numbers/line.h: the least sum of relative distances. So what was planted
+ * Every curve is that of numbers/stats.h: the least sum of relative distances. So what was planted
  * is found exactly, and a point that was disturbed bends nothing. No row, no transfer and no byte
  * takes less than no time: the noise of few points would make it so, and times far away negative.
  */
 #include "forecast/forecast.h"
 
-#include "numbers/line.h"
 #include "numbers/stats.h"
 
 #include <math.h>

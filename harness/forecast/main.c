@@ -2,7 +2,7 @@
 #include "forecast/forecast.h"
 
 #include "command/command.h"
-#include "machine/provenance.h"
+#include "machine/machine.h"
 #include "record/files.h"
 #include "text/alloc.h"
 

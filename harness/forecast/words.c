@@ -2,7 +2,7 @@
 #include "forecast/forecast.h"
 
 #include "analysis/analysis.h"
-#include "text/units.h"
+#include "text/quantity.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -8,7 +8,7 @@
 #include "command/command.h"
 #include "export/grid.h"
 #include "forecast/forecast.h"
-#include "record/document.h"
+#include "record/json.h"
 
 /* ---- text ------------------------------------------------------------------------------------ */
 

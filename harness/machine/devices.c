@@ -5,7 +5,6 @@
 #include <jansson.h>
 
 #include "build_info.h"
-#include "record/document.h"
 #include "record/json.h"
 
 char *record_devices_text(const struct record_devices *devices)

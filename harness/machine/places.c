@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/document.h"
+#include "record/json.h"
 #include "text/text.h"
 
 enum { PLACE_ROLES = RECORD_BUILD | RECORD_SYSTEM | RECORD_MACHINE, DIGEST_SHOWN = 12 };

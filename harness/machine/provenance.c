@@ -1,6 +1,6 @@
 /* machine/provenance.c: reads machine, system, build and clock. The name of the host is hashed, and
  * never stored. */
-#include "machine/provenance.h"
+#include "machine/machine.h"
 
 #include <gnu/libc-version.h>
 #include <inttypes.h>
@@ -13,7 +13,6 @@
 
 #include "build_info.h"
 #include "launch/watch.h"
-#include "machine/machine.h"
 #include "numbers/equal.h"
 #include "numbers/stats.h"
 #include "record/record.h"

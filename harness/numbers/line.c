@@ -1,5 +1,5 @@
-/* numbers/line.c: see numbers/line.h. */
-#include "numbers/line.h"
+/* numbers/line.c: see numbers/stats.h. */
+#include "numbers/stats.h"
 
 #include <math.h>
 #include <stdbool.h>

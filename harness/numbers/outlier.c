@@ -1,6 +1,4 @@
-/* numbers/outlier.c: see numbers/outlier.h. */
-#include "numbers/outlier.h"
-
+/* numbers/outlier.c: see numbers/stats.h. */
 #include "numbers/stats.h"
 
 #include <math.h>

@@ -4,13 +4,12 @@
  * subtracted but from 1, so what rounding there is stays far below any p that matters. Of signed
  * ranks the lower half of the sums is kept: sums as far above the middle have the same chances. */
 #include "numbers/rank.h"
-#include "numbers/random.h"
+#include "numbers/stats.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "numbers/stats.h"
 #include "text/alloc.h"
 
 enum { WALSH_MOST = RANK_MOST * (RANK_MOST + 1) / 2 };

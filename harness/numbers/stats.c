@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "numbers/random.h"
-
 #define EXACT_LIMIT 500 /* 2^-500 is a normal double: the terms can be added as they are */
 #define P99_SAMPLES 299 /* below, 1 - 0.99^n < 0.95: no bound of the 99th percentile exists */
 

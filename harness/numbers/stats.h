@@ -106,4 +106,61 @@ permute_statistic_fn permute_lag1;
  */
 double tolerance_factor(size_t n, double content, double confidence);
 
+/* ---- a straight line through times that span decades ---- */
+
+/* y = alpha + beta x; both NaN: there is none. */
+struct line {
+    double alpha, beta;
+};
+
+/* The line with the least sum of |1 - line / y|, of those through two of the points: one of them
+ * always has the least of all lines. Distances are parts of y, so that a time of a microsecond
+ * counts as much as one of a second; and they are not squared, so that a few points that lie far
+ * above, of a machine that was busy, do not bend it. None: fewer than two different x, or a number
+ * that is not finite, or a y that is not positive. Time n^3. */
+struct line line_fit(const double x[], const double y[], size_t n);
+
+/* The same of lines that neither begin below 0 nor fall: of costs that cannot be negative. Where
+ * the best of all lines does, the best one left is level, or begins at 0. */
+struct line line_fit_rising(const double x[], const double y[], size_t n);
+
+/* The largest |1 - line / y|, and *at, its index. NaN: n is 0, or one of them is. */
+double line_off(const struct line *line, const double x[], const double y[], size_t n, size_t *at);
+
+/* ---- which of many values is not like the others, by median and MAD ---- */
+
+/* Fewer values show none: a MAD of so few is near 0 too often. */
+enum { OUTLIER_LEAST = 8 };
+/* A difference of logarithms that is smaller is none, however sure it is. */
+#define OUTLIER_EFFECT 0.03
+/* For all comparisons together: the chance that a value is named where none is to be. */
+#define OUTLIER_ALPHA 0.05
+
+/* Where values like the others are. */
+struct outlier_band {
+    bool valid; /* false: fewer than OUTLIER_LEAST */
+    double middle, lo, hi;
+};
+
+/* The band of x, logarithms, finite. It is middle +- t s, and at least OUTLIER_EFFECT to each side:
+ * s is 1.4826 MAD, and t the quantile of Student's t at OUTLIER_ALPHA, two-sided, by Sidak over all
+ * comparisons of the family. Its degrees of freedom are 0.3 (n - 1), at most 10: a MAD is worth
+ * 0.37 (n - 1) of them where the scatter is normal, and the rest is for tails that are heavier, as
+ * those of the worst of 8 devices are. scratch has n elements. */
+struct outlier_band outlier_band(const double x[], size_t n, size_t comparisons, double scratch[]);
+
+/* ---- splitmix64: evenly spread bits that are a function of a seed alone ---- */
+
+static inline uint64_t random_mixed(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+static inline uint64_t random_next(uint64_t *state)
+{
+    return random_mixed(*state += UINT64_C(0x9e3779b97f4a7c15));
+}
+
 #endif

@@ -4,7 +4,7 @@
  * order. A block has one launch of each cell, so drift over the time of a sweep affects all cells
  * alike. In a block, the cells of one workload and batch follow each other. */
 #include "plan/plan.h"
-#include "numbers/random.h"
+#include "numbers/stats.h"
 
 #include "command/device_list.h"
 #include "text/alloc.h"

@@ -1,5 +1,5 @@
 /* record/document.c: makes values of JSON documents, and prints documents as text. */
-#include "record/document.h"
+#include "record/json.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* record/json.h: internal to this folder. It reads and writes records as JSON.
+/* record/json.h: reads and writes records as JSON, and makes other documents.
  *
  * One table per object (schema/fields.h) drives both, so that they cannot disagree. */
 #ifndef HARNESS_RECORD_JSON_H
@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "record/record.h"
 
@@ -89,5 +90,28 @@ struct record_link record_link_of(const json_t *root);
  * line must have a seal. */
 int record_chain_check(const struct record_link *link, const char *line, size_t bytes, bool closes,
                        struct record_chain *chain, struct text_error *err);
+
+/* ---- values of JSON documents that are written: record/document.c ---- */
+
+/* Call this before the first document: jansson allocates by text/alloc.h from then on. */
+void document_use_memory(void);
+
+/* Makes a string; "?" if the text is not UTF-8. Texts of files and arguments were cleaned before.
+ */
+struct json_t *value_text(const char *text);
+/* Makes a string with '?' for each byte that is not UTF-8, for file names and texts of other
+ * programs; null if text is NULL. */
+struct json_t *value_cleaned(const char *text);
+/* Makes a real; null if the number is not finite. */
+struct json_t *value_real(double number);
+struct json_t *value_count(size_t n);
+/* Makes an object of the members of a key that identify a cell. */
+struct json_t *value_key(const struct record_key *key);
+
+/* Prints the document and a newline, and releases it. Returns 0, or -1 if root is NULL: it has a
+ * value that JSON has no form for. */
+int document_print(FILE *stream, struct json_t *root);
+/* Returns json_dumps of the document, and releases it; NULL likewise. The caller frees the text. */
+char *document_text(struct json_t *root, size_t flags);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "record/json.h"
-#include "text/units.h"
+#include "text/quantity.h"
 
 /* The clocks of a launch and of the session need to agree only this well. */
 static const double CLOCKS = 0.9;

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/document.h"
 #include "record/json.h"
 #include "text/alloc.h"
 #include "text/text.h"

@@ -2,8 +2,8 @@
  * records tell. */
 #include "analysis/roof.h"
 #include "command/device_list.h"
+#include "machine/machine.h"
 #include "machine/node.h"
-#include "machine/provenance.h"
 #include "report/external.h"
 #include "report/page.h"
 #include "report/peer.h"

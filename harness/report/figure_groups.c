@@ -21,16 +21,16 @@ static double per_device(const struct report_point *point, double of_all)
 }
 
 /* A line of the figure: the points of a group in one style on one number of devices. */
-struct line {
+struct style_line {
     size_t style, devices, n;
     double best;
 };
 
-static bool line_make(const struct report_group *group, size_t style, struct line *line)
+static bool line_make(const struct report_group *group, size_t style, struct style_line *line)
 {
     const struct report_point *point;
 
-    *line = (struct line){.style = style, .devices = figure_most_devices(group, style)};
+    *line = (struct style_line){.style = style, .devices = figure_most_devices(group, style)};
     for (size_t at = 0; (point = figure_next(group, style, line->devices, &at)) != NULL; ++line->n)
         line->best = fmax(line->best, per_device(point, report_middle(point, REPORT_THROUGHPUT)));
     return line->n > 0;
@@ -45,7 +45,7 @@ static void write_batch_panel(struct plot_table *table, const struct report_grou
     struct {
         size_t list[PLOT_MAX_TICKS], n; /* ascending */
     } batches;
-    struct line line;
+    struct style_line line;
     bool any = false, hollow = false;
 
     batches.n = figure_batches(group, batches.list, PLOT_MAX_TICKS);

@@ -1,5 +1,5 @@
 /* soak/selftest.c: `lockstep soak selftest`: a table of faults, and which detector finds each. */
-#include "numbers/random.h"
+#include "numbers/stats.h"
 #include "soak/soak.h"
 
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include "build_info.h"
 #include "export/export.h"
 #include "files/memory_file.h"
-#include "record/document.h"
+#include "record/json.h"
 #include "soak/soak.h"
 #include "text/alloc.h"
 

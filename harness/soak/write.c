@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "command/command.h"
-#include "record/document.h"
+#include "record/json.h"
 #include "soak/soak.h"
 
 static const char *given(const char *text, const char *option)

@@ -12,8 +12,8 @@
 
 #include "command/command.h"
 #include "launch/child.h"
+#include "machine/machine.h"
 #include "machine/node.h"
-#include "machine/provenance.h"
 #include "sweep/sweep.h"
 
 static int find_devices(const char *command, const struct sweep_options *options,

@@ -8,9 +8,8 @@
 #include <string.h>
 
 #include "command/command.h"
-#include "machine/provenance.h"
+#include "machine/machine.h"
 #include "measure/measure.h"
-#include "record/document.h"
 #include "record/json.h"
 #include "sweep/limits.h"
 #include "text/alloc.h"

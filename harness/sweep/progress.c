@@ -10,7 +10,7 @@
 #include "command/command.h"
 #include "launch/watch.h"
 #include "record/record.h"
-#include "text/units.h"
+#include "text/quantity.h"
 
 /* REST_MOST: what follows the setting of a verified launch, "verified  123 ms oversubscribed". */
 enum { NAME_MIN = 8, REST_MOST = 31 };

@@ -7,7 +7,6 @@
 
 #include "command/command.h"
 #include "text/quantity.h"
-#include "text/units.h"
 
 /* A setting that shares no cores or GPUs counts more than others, and next one that is certain. */
 static int weight_of(const struct report_point *point, int metric)

@@ -14,7 +14,7 @@
 #include "command/command.h"
 #include "files/stop.h"
 #include "launch/watch.h"
-#include "machine/provenance.h"
+#include "machine/machine.h"
 #include "record/files.h"
 #include "record/record.h"
 #include "report/page.h"

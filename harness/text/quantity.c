@@ -1,12 +1,11 @@
 /* text/quantity.c: numbers with their unit, read and written; times and rates in three digits
- * (text/units.h). */
+ * with a unit that keeps them short. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "text/quantity.h"
-#include "text/units.h"
 
 struct unit {
     const char *name;

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "build_info.h"
-#include "record/document.h"
+#include "record/json.h"
 #include "train/train.h"
 
 void record_train_use_memory(void)

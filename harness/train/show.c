@@ -4,7 +4,7 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "text/units.h"
+#include "text/quantity.h"
 
 enum { BAR = 20, LOSS_BYTES = 32 };
 

@@ -4,7 +4,7 @@
 #include "check/runner.h"
 #include "command/command.h"
 #include "launch/program.h"
-#include "machine/provenance.h"
+#include "machine/machine.h"
 #include "validate/measure.h"
 #include "validate/validate.h"
 

@@ -6,8 +6,7 @@
 
 #include "build_info.h"
 #include "files/digest.h"
-#include "machine/provenance.h"
-#include "record/document.h"
+#include "machine/machine.h"
 #include "record/json.h"
 
 /* An unknown value is null, never an empty text. */

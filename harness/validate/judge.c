@@ -1,7 +1,7 @@
 /* validate/judge.c: judges limits by the launches of the cells that they are about. */
 #include "validate/validate.h"
 
-#include "machine/provenance.h"
+#include "machine/machine.h"
 #include "numbers/stats.h"
 #include "text/alloc.h"
 #include "validate/measure.h"

@@ -9,7 +9,7 @@
 #include "validate/validate.h"
 
 #include "command/command.h"
-#include "machine/provenance.h"
+#include "machine/machine.h"
 #include "numbers/stats.h"
 #include "plan/plan.h"
 #include "record/files.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "numbers/line.h"
+#include "numbers/stats.h"
 #include "report/page.h"
 
 /* ---- a line -------------------------------------------------------------------------------- */

@@ -8,7 +8,7 @@
 
 #include "fleet/fleet.h"
 #include "noise.h"
-#include "numbers/outlier.h"
+#include "numbers/stats.h"
 
 /* ---- fleets that are made up -------------------------------------------------------------- */
 

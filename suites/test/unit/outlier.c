@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 #include "noise.h"
-#include "numbers/outlier.h"
+#include "numbers/stats.h"
 
 enum { MOST = 256, TRIALS = 2000 };
 

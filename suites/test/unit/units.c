@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "text/units.h"
+#include "text/quantity.h"
 
 Test(units, known)
 {
