@@ -1,7 +1,7 @@
 /* kernels_blas_bf16.c: the matrix product of bfloat16 by CBLAS, which has no such product. Tiles of
  * both operands are converted to float, which is exact, and multiplied. */
-#include "bf16.h"
 #include "kernels_fast.h"
+#include "kernels_ref.h"
 
 #include <cblas.h>
 

@@ -2,7 +2,6 @@
  * same order, so the bits are the same. */
 #include "kernels_fast.h"
 #include "lanes.h"
-#include "norm.h"
 
 /* Sums over the rows are made for so many columns at a time: 15 KiB of a worker's stack. */
 enum { COLUMNS = 960 };

@@ -2,7 +2,6 @@
  * those of the references in the same order, so the bits are the same; a plane begins at lane 0. */
 #include "kernels_fast.h"
 #include "lanes.h"
-#include "norm.h"
 
 #include <string.h>
 

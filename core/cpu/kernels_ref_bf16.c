@@ -1,5 +1,4 @@
 /* kernels_ref_bf16.c: the portable kernels of bfloat16, which define their operations. */
-#include "bf16.h"
 #include "kernels_ref.h"
 
 void dp_ref_round_bf16(const void *args)

@@ -1,7 +1,6 @@
 /* kernels_ref_norm.c: the portable kernels of batch and layer normalisation. */
 #include "kernels_ref.h"
 #include "lanes.h"
-#include "norm.h"
 
 /* Value number k of channel c. */
 static size_t ref_norm_place(const struct dp_batch_norm_args *g, size_t c, size_t k)

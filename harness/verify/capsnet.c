@@ -2,7 +2,6 @@
  * integers, so it is known which of them a ReLU lets pass; those of the probe are positive, with
  * bounds. From the votes on, all numbers have bounds. */
 #include "verify/sums.h"
-#include "verify/windows.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "verify/sums.h"
-#include "verify/windows.h"
 
 enum { SIDE = 8, PLANE = 64, FIRST = 32, SECOND = 64, POOLED = 1024, TAPS = WINDOWS_TAPS };
 

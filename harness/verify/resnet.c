@@ -8,7 +8,7 @@
 
 #include "text/alloc.h"
 #include "verify/arrays.h"
-#include "verify/windows.h"
+#include "verify/sums.h"
 
 enum { IMAGE_SIDE = 8, SIDE = 4, PLANE = SIDE * SIDE, CHANNELS = 32, WIDE = CHANNELS * PLANE };
 enum { CLASSES = 10, BLOCKS = 2 };

@@ -1,10 +1,8 @@
 /* verify/windows.c: convolutions in numbers with bounds, place by place. */
-#include "verify/windows.h"
+#include "verify/sums.h"
 
 #include <math.h>
 #include <string.h>
-
-#include "verify/sums.h"
 
 enum { TAPS = WINDOWS_TAPS, SIDE = WINDOWS_SIDE };
 
