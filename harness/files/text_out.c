@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -65,8 +66,10 @@ void text_print(struct text_out *out, const char *format, ...)
             fprintf(out->file, "%d", va_arg(arguments, int));
         else if (strncmp(at, "zu", 2) == 0)
             fprintf(out->file, "%zu", va_arg(arguments, size_t));
-        else
+        else if (*at == '%')
             putc('%', out->file);
+        else
+            abort(); /* what follows would be taken for something else */
         at += *at == 'z';
     }
     va_end(arguments);

@@ -85,13 +85,15 @@ void report_lead(struct text_out *out, const struct report *report)
         if (point->slowest.p <= REPORT_SHOWN && point->slowest.more >= REPORT_SETTLED &&
             (!slow || point->slowest.more > slow->slowest.more))
             slow = point;
-    if (slow)
-        text_print(out,
-                   "Rank %d is %.0f\u00a0%% slower than the others, in %zu of %zu launches of "
-                   "%.*s on %s. ",
-                   slow->slowest.rank, 100.0 * slow->slowest.more, slow->slowest.lost,
-                   slow->slowest.launches, report_name_length(report, slow->key->workload),
-                   slow->key->workload, report_devices_words(slow, PHRASE));
+    if (!slow)
+        return;
+    snprintf(text, sizeof text,
+             "Rank %d is %.0f\u00a0%% slower than the others, in %zu of %zu launches of %.*s on "
+             "%s. ",
+             slow->slowest.rank, 100.0 * slow->slowest.more, slow->slowest.lost,
+             slow->slowest.launches, report_name_length(report, slow->key->workload),
+             slow->key->workload, report_devices_words(slow, PHRASE));
+    text_print(out, "%s", text);
 }
 
 /* ---- the numbers of a setting ------------------------------------------------------------- */
