@@ -11,7 +11,7 @@
 #include "check/runner.h"
 #include "command/command.h"
 #include "command/device_list.h"
-#include "files/stop.h"
+#include "files/files.h"
 #include "launch/child.h"
 #include "launch/watch.h"
 #include "load.h"

@@ -11,7 +11,7 @@
 
 #include "build_info.h"
 #include "check/pool.h"
-#include "files/whole.h"
+#include "files/files.h"
 #include "impls/wall/around.h"
 #include "impls/wall/wall.h"
 #include "load.h"

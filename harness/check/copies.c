@@ -13,10 +13,9 @@
 #include <string.h>
 
 #include "check/runner.h"
-#include "command/backend.h"
 #include "command/command.h"
 #include "ddp.h"
-#include "files/stop.h"
+#include "files/files.h"
 #include "measure/session.h"
 #include "numbers/stats.h"
 #include "text/alloc.h"

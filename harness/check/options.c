@@ -5,10 +5,9 @@
 #include <string.h>
 
 #include "check/runner.h"
-#include "command/backend.h"
 #include "command/command.h"
 #include "command/device_list.h"
-#include "files/parallel.h"
+#include "files/files.h"
 #include "launch/launcher.h"
 
 enum { MOST_BY_DEFAULT = 4, PROCESSES_BY_DEFAULT = 2, COMMAND_BYTES = 8 * RUNNER_TEXT };

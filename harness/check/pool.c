@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "build_info.h"
-#include "files/stop.h"
+#include "files/files.h"
 #include "launch/child.h"
 #include "launch/watch.h"
 #include "text/alloc.h"

@@ -14,7 +14,7 @@
 
 #include "check.h"
 #include "export/export.h"
-#include "files/whole.h"
+#include "files/files.h"
 #include "launch/launcher.h"
 #include "load.h"
 

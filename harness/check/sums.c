@@ -5,7 +5,7 @@
 
 #include "check/runner.h"
 #include "command/command.h"
-#include "files/memory_file.h"
+#include "files/files.h"
 #include "words.h"
 
 const char *const runner_rules_words[RULES_COUNTED] = {

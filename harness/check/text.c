@@ -6,7 +6,7 @@
 #include "check/runner.h"
 #include "command/command.h"
 #include "export/grid.h"
-#include "files/text_out.h"
+#include "files/files.h"
 #include "words.h"
 
 enum { COLUMNS = 80, VERDICT = 7, TOTAL = 9, MARKDOWN_SHOWN = 50, AREA_NUMBERS = CHECK_BROKEN + 3 };

@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "build_info.h"
-#include "cli/places.h"
-#include "command/backend.h"
 #include "command/command.h"
 #include "launch/launcher.h"
 #include "machine/node.h"

@@ -14,7 +14,7 @@
 #include "build_info.h"
 #include "command/command.h"
 #include "compare/compare.h"
-#include "files/stop.h"
+#include "files/files.h"
 #include "fleet/fleet.h"
 #include "forecast/forecast.h"
 #include "record/json.h"

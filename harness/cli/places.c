@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/places.h"
 #include "command/command.h"
 #include "dp_mpi.h"
 #include "launch/launcher.h"

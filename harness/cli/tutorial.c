@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/backend.h"
 #include "command/command.h"
 #include "loader.h"
 #include "measure/session.h"

@@ -1,5 +1,5 @@
-/* command/backend.c: see command/backend.h. */
-#include "command/backend.h"
+/* command/backend.c: see command/command.h. */
+#include "command/command.h"
 
 #include "text/options.h"
 

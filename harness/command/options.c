@@ -1,5 +1,4 @@
 /* command/options.c: reads the options of a subcommand by their table. */
-#include "command/backend.h"
 #include "command/command.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "compare/baseline.h"
 
 #include "command/command.h"
-#include "files/text_out.h"
+#include "files/files.h"
 #include "text/alloc.h"
 
 #include <errno.h>

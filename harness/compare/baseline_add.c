@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "files/whole.h"
+#include "files/files.h"
 #include "record/json.h"
 #include "text/alloc.h"
 

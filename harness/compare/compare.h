@@ -13,7 +13,7 @@
 #define HARNESS_COMPARE_H
 
 #include "analysis/analysis.h"
-#include "files/memory_file.h"
+#include "files/files.h"
 #include "record/record.h"
 
 #include <stdbool.h>

@@ -4,7 +4,7 @@
 
 #include "command/command.h"
 #include "export/grid.h"
-#include "files/text_out.h"
+#include "files/files.h"
 #include "plan/plan.h"
 #include "record/json.h"
 #include "text/alloc.h"

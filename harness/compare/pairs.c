@@ -6,7 +6,7 @@
 #include "compare/pairs.h"
 
 #include "command/command.h"
-#include "files/stop.h"
+#include "files/files.h"
 #include "launch/watch.h"
 #include "machine/machine.h"
 #include "numbers/stats.h"

@@ -6,7 +6,7 @@
 #include "compare/pairs.h"
 
 #include "command/command.h"
-#include "launch/program.h"
+#include "launch/child.h"
 #include "machine/machine.h"
 #include "plan/plan.h"
 #include "text/alloc.h"

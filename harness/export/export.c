@@ -1,7 +1,7 @@
 /* export/export.c: a set of cells for other programs, and the formats in which it is written. Those
  * that are JSON are in export/json.c. */
 #include "export/export.h"
-#include "files/text_out.h"
+#include "files/files.h"
 #include "text/alloc.h"
 
 #include <math.h>

@@ -9,8 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "files/memory_file.h"
-#include "files/text_out.h"
+#include "files/files.h"
 
 enum { GRID_NOTE = 4096 };
 

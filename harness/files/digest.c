@@ -1,7 +1,7 @@
 /* The only file that knows libcrypto. The system's OpenSSL configuration is not read: a digest must
  * not depend on a file of the machine that it runs on. */
 
-#include "files/digest.h"
+#include "files/files.h"
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>

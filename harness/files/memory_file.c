@@ -1,5 +1,5 @@
 /* files/memory_file.c: what is written to a stream, in one piece of memory that grows. */
-#include "files/memory_file.h"
+#include "files/files.h"
 
 #include <string.h>
 #include <sys/types.h>

@@ -1,5 +1,5 @@
 /* files/parallel.c: threads that live as long as one call, and take the next index each. */
-#include "files/parallel.h"
+#include "files/files.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

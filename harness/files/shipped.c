@@ -1,5 +1,5 @@
 /* files/shipped.c: finds the folder of files next to that of this program. */
-#include "files/shipped.h"
+#include "files/files.h"
 
 #include <dirent.h>
 #include <stdio.h>

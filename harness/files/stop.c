@@ -2,7 +2,7 @@
  * the handler (a BLAS library may start some), so a blocked mask and signalfd would not
  * do.
  */
-#include "files/stop.h"
+#include "files/files.h"
 
 #include <signal.h>
 #include <stddef.h>

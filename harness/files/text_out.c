@@ -1,7 +1,7 @@
 /* files/text_out.c: the only way of text from records into pages.
  *
  * Nothing else prints text that came from a record into a page. */
-#include "files/text_out.h"
+#include "files/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,8 +11,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "files/stop.h"
 
 static int write_error(struct text_error *err, const char *path, int why)
 {

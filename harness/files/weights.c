@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "files/files.h"
 #include "files/weights.h"
-#include "files/whole.h"
 #include "text/text.h"
 
 static const char LEVEL[] = "module."; /* of a name: what a wrapper adds */

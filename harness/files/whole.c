@@ -1,6 +1,6 @@
 /* files/whole.c: new files under names that cannot be guessed, and the one place where a file gets
  * its name by a rename. */
-#include "files/whole.h"
+#include "files/files.h"
 #include "text/alloc.h"
 
 #include <errno.h>

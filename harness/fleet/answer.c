@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "files/memory_file.h"
+#include "files/files.h"
 #include "numbers/stats.h"
 #include "text/alloc.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "files/parallel.h"
+#include "files/files.h"
 #include "fleet/fleet.h"
 #include "record/json.h"
 #include "text/alloc.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "files/digest.h"
+#include "files/files.h"
 #include "text/alloc.h"
 #include "validate/validate.h"
 

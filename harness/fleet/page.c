@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "export/grid.h"
-#include "files/text_out.h"
+#include "files/files.h"
 #include "fleet/fleet.h"
 #include "numbers/stats.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "files/digest.h"
+#include "files/files.h"
 #include "fleet/fleet.h"
 #include "machine/machine.h"
 #include "record/json.h"

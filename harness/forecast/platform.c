@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "files/shipped.h"
+#include "files/files.h"
 #include "forecast/forecast.h"
 #include "text/alloc.h"
 

@@ -4,8 +4,8 @@
  * nothing. Nothing goes through a shell of ours, and each start has an end. */
 #include "forecast/forecast.h"
 
-#include "files/stop.h"
-#include "launch/program.h"
+#include "files/files.h"
+#include "launch/child.h"
 
 #include <errno.h>
 #include <math.h>

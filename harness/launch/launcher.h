@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "launch/program.h"
+#include "launch/child.h"
 #include "text/text.h"
 
 /* ---- messages: launcher_messages.c ----------------------------------------------------------- */

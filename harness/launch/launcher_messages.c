@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "files/whole.h"
+#include "files/files.h"
 #include "launch/launcher.h"
 #include "text/alloc.h"
 

@@ -2,8 +2,7 @@
  *
  * It gets a new process group, so Ctrl-C reaches only the parent. It is killed with its parent, on
  * a signal, and when its time is over. */
-#include "launch/program.h"
-#include "files/stop.h"
+#include "files/files.h"
 #include "launch/child.h"
 #include "launch/watch.h"
 #include "text/alloc.h"

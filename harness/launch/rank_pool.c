@@ -17,8 +17,7 @@
 #include <unistd.h>
 
 #include "dp.h"
-#include "files/digest.h"
-#include "files/text_out.h"
+#include "files/files.h"
 #include "launch/child.h"
 #include "launch/launcher.h"
 #include "launch/watch.h"

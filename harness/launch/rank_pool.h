@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "dp_mpi.h"
-#include "files/digest.h"
+#include "files/files.h"
 #include "launch/launcher.h"
 #include "launch/watch.h"
 #include "text/text.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "files/digest.h"
+#include "files/files.h"
 #include "text/text.h"
 
 /* The shape of a function: its arguments in addition to the GPU, and its results. */

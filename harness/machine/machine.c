@@ -1,6 +1,6 @@
 /* machine/machine.c: reads what makes one machine differ from another one, and hashes it. */
 #include "machine/machine.h"
-#include "files/memory_file.h"
+#include "files/files.h"
 #include "schema/fields.h"
 #include "text/alloc.h"
 

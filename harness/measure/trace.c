@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "files/memory_file.h"
+#include "files/files.h"
 #include "plan/plan.h"
 #include "record/record.h"
 #include "text/alloc.h"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/backend.h"
+#include "command/command.h"
 #include "text/options.h"
 #include "verify/collective.h"
 #include "workload_list.h"

@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "files/whole.h"
-#include "launch/program.h"
+#include "files/files.h"
+#include "launch/child.h"
 
 enum { TIME_LIMIT_SECONDS = 60 };
 

@@ -5,7 +5,7 @@
 #ifndef HARNESS_PLOT_H
 #define HARNESS_PLOT_H
 
-#include "files/text_out.h"
+#include "files/files.h"
 #include "text/text.h"
 
 #include <stdbool.h>

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "files/digest.h"
+#include "files/files.h"
 #include "record/json.h"
 
 static const char chain_key[] = ",\"chain\":\"", seal_key[] = ",\"seal\":\"", tail[] = "\"}";

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "files/parallel.h"
+#include "files/files.h"
 #include "record/json.h"
 #include "record/reading.h"
 #include "text/alloc.h"

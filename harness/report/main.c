@@ -4,7 +4,7 @@
 #include "analysis/roof.h"
 #include "check/record.h"
 #include "command/command.h"
-#include "files/stop.h"
+#include "files/files.h"
 #include "record/files.h"
 #include "report/external.h"
 #include "report/page.h"

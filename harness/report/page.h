@@ -5,7 +5,7 @@
 
 #include "analysis/analysis.h"
 #include "export/grid.h"
-#include "files/text_out.h"
+#include "files/files.h"
 #include "plot/plot.h"
 #include "text/quantity.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "command/command.h"
-#include "files/stop.h"
+#include "files/files.h"
 #include "measure/session.h"
 #include "soak/soak.h"
 

@@ -3,9 +3,8 @@
 
 #include <stdlib.h>
 
-#include "command/backend.h"
 #include "command/command.h"
-#include "files/stop.h"
+#include "files/files.h"
 #include "text/alloc.h"
 #include "verify/verify.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "command/command.h"
-#include "files/stop.h"
+#include "files/files.h"
 #include "text/alloc.h"
 
 enum { FLIPS = 100, FLIPS_QUICK = 5, FLIPS_MOST = 100000, FLIP_ITERATIONS = 6, SECONDS = 120 };

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "launch/program.h"
+#include "launch/child.h"
 #include "soak/soak.h"
 
 /* ---- reading --------------------------------------------------------------------------------- */

@@ -8,7 +8,7 @@
 
 #include "build_info.h"
 #include "export/export.h"
-#include "files/memory_file.h"
+#include "files/files.h"
 #include "record/json.h"
 #include "soak/soak.h"
 #include "text/alloc.h"

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "command/command.h"
-#include "files/stop.h"
+#include "files/files.h"
 #include "measure/measure.h"
 #include "text/alloc.h"
 

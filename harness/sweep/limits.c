@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "command/backend.h"
 #include "command/command.h"
 #include "plan/plan.h"
 #include "sweep/sweep.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "analysis/analysis.h"
-#include "command/backend.h"
 #include "command/command.h"
 #include "launch/launcher.h"
 #include "sweep/sweep.h"

@@ -12,7 +12,7 @@
 
 #include "build_info.h"
 #include "command/command.h"
-#include "files/stop.h"
+#include "files/files.h"
 #include "launch/watch.h"
 #include "machine/machine.h"
 #include "record/files.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "analysis/analysis.h"
-#include "files/text_out.h"
+#include "files/files.h"
 #include "plan/cell.h"
 #include "plan/plan.h"
 #include "record/record.h"

@@ -7,12 +7,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "command/backend.h"
 #include "command/command.h"
 #include "command/device_list.h"
 #include "descriptor.h"
-#include "files/stop.h"
-#include "files/text_out.h"
+#include "files/files.h"
 #include "files/weights.h"
 #include "numbers/stats.h"
 #include "record/files.h"

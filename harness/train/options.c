@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "command/backend.h"
 #include "command/command.h"
 #include "command/device_list.h"
 #include "launch/launcher.h"

@@ -1,6 +1,6 @@
 /* train/run.c: runs a training: split, epochs, tests. */
 
-#include "files/stop.h"
+#include "files/files.h"
 #include "train/train.h"
 
 #include <math.h>

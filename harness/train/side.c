@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "dp_mpi.h"
-#include "files/stop.h"
+#include "files/files.h"
 #include "files/weights.h"
 
 static int keep_model(void *user, struct dp_group *group, struct dp_module *model,

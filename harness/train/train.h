@@ -249,7 +249,7 @@ int train_epoch_steps(const struct train_options *options, const struct dataset 
                       size_t shares, size_t *steps, struct dp_error *err);
 
 /* Trains all epochs; *last is the last one (if there are none, a test of the present parameters). A
- * request to stop (files/stop.h) ends it after a step, or after a batch of a test: last->stopped.
+ * request to stop (files/files.h) ends it after a step, or after a batch of a test: last->stopped.
  * Errors: those of core; DP_EFAULT: a loss is not finite. */
 int train_run(const struct train_run *run, struct train_epoch *last, struct dp_error *err);
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "command/command.h"
-#include "files/digest.h"
+#include "files/files.h"
 #include "launch/rank_pool.h"
 #include "text/alloc.h"
 #include "train/train.h"

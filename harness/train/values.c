@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "files/digest.h"
+#include "files/files.h"
 #include "numbers/equal.h"
 #include "train/train.h"
 

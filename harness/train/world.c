@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "command/device_list.h"
-#include "files/digest.h"
+#include "files/files.h"
 #include "launch/rank_pool.h"
 #include "launch/watch.h"
 #include "text/alloc.h"

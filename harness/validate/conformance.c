@@ -3,7 +3,7 @@
 #include "check/record.h"
 #include "check/runner.h"
 #include "command/command.h"
-#include "launch/program.h"
+#include "launch/child.h"
 #include "machine/machine.h"
 #include "validate/measure.h"
 #include "validate/validate.h"

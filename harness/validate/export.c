@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "export/export.h"
-#include "files/memory_file.h"
+#include "files/files.h"
 #include "validate/validate.h"
 
 /* The columns that tell limits apart. The place is no label: it names the worst device, which may

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "build_info.h"
-#include "files/digest.h"
+#include "files/files.h"
 #include "machine/machine.h"
 #include "record/json.h"
 

@@ -2,7 +2,7 @@
 #include "validate/validate.h"
 
 #include "command/command.h"
-#include "files/shipped.h"
+#include "files/files.h"
 #include "text/alloc.h"
 #include "validate/measure.h"
 

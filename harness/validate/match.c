@@ -4,7 +4,7 @@
 #include "validate/validate.h"
 
 #include "command/command.h"
-#include "files/shipped.h"
+#include "files/files.h"
 #include "record/files.h"
 #include "text/alloc.h"
 

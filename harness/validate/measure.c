@@ -3,7 +3,7 @@
 #include "validate/measure.h"
 
 #include "command/command.h"
-#include "files/stop.h"
+#include "files/files.h"
 #include "launch/watch.h"
 #include "record/files.h"
 #include "sweep/sweep.h"

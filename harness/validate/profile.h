@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "files/digest.h"
+#include "files/files.h"
 #include "text/text.h"
 #include "validate/metrics.h"
 

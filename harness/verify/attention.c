@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "files/parallel.h"
+#include "files/files.h"
 #include "verify/bounded_matrix.h"
 
 static const double U = BOUNDED_U;

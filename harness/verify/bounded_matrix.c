@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "files/parallel.h"
+#include "files/files.h"
 
 int bounded_matrix_open(struct bounded_matrix *matrix, size_t rows, size_t width)
 {

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "files/stop.h"
+#include "files/files.h"
 #include "record/record.h"
 #include "sweep/sweep.h"
 

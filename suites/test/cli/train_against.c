@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "../next_sgemm.h"
-#include "files/stop.h"
+#include "files/files.h"
 #include "train/train.h"
 
 enum { BATCH = 30, EPOCHS = 2 };

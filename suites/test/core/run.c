@@ -4,7 +4,7 @@
  * everything was skipped. */
 #include "list.h"
 
-#include "command/backend.h"
+#include "command/command.h"
 #include "text/options.h"
 
 #include <argp.h>

@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "command/backend.h"
+#include "command/command.h"
 
 static bool in_a_name(char c)
 {

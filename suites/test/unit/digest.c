@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "files/digest.h"
+#include "files/files.h"
 
 Test(digest, known)
 {

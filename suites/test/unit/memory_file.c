@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "files/memory_file.h"
+#include "files/files.h"
 
 Test(memory_file, has_all_that_was_written)
 {
