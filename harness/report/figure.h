@@ -17,9 +17,9 @@ struct figure_row {
     bool collectives;          /* its groups are those of collectives */
     /* Sets the layout, why and the words at the foot, if they depend on the report. */
     void (*prepare)(struct plot *plot, struct plot_grid *grid);
-    /* Writes the panel of a group, or if that is NULL all panels; returns 0, or -1 and why. */
+    /* Writes the panel of a group, or if that is NULL all panels. */
     void (*write_group)(struct plot_table *table, const struct report_group *group);
-    int (*write_panels)(struct plot_table *table);
+    void (*write_panels)(struct plot_table *table);
 };
 
 /* Declares the figures, and plots/NAME.gp, which plots/Embed.cmake embeds with a closing 0. */

@@ -113,7 +113,7 @@ static void prepare_map(struct plot *plot, struct plot_grid *grid)
 }
 
 /* Draws a row of panels for each mode, and a column for each group. */
-static int write_map(struct plot_table *table)
+static void write_map(struct plot_table *table)
 {
     const struct report *report = figure_report(table->plot);
     const struct map map = map_make(report);
@@ -121,7 +121,6 @@ static int write_map(struct plot_table *table)
     for (size_t s = 1; s < figure_styles(table->plot); ++s)
         for (size_t g = 0; g < report->n_groups; ++g)
             write_map_panel(table, &map, &report->group[g], figure_nth_style(s));
-    return 0;
 }
 
 const struct figure_row figure_map = {

@@ -185,7 +185,7 @@ static void write_first(struct plot_table *table, const struct launches *all)
     }
 }
 
-static int write_trust(struct plot_table *table)
+static void write_trust(struct plot_table *table)
 {
     const struct report *report = figure_report(table->plot);
     struct launches all = {.list = cli_alloc(report->n_rows, sizeof all.list[0]),
@@ -211,7 +211,6 @@ static int write_trust(struct plot_table *table)
         write_first(table, &all);
     free(all.list);
     free(all.scratch);
-    return 0;
 }
 
 const struct figure_row figure_trust = {

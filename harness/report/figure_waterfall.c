@@ -298,7 +298,7 @@ static void write_waterfall_panel(struct plot_table *table, const struct report_
         write_mode(table, group, points[i], scratch, &at);
 }
 
-static int write_waterfall(struct plot_table *table)
+static void write_waterfall(struct plot_table *table)
 {
     const struct report *report = figure_report(table->plot);
     double *scratch = cli_alloc(report->n_rows, sizeof *scratch);
@@ -311,7 +311,6 @@ static int write_waterfall(struct plot_table *table)
             write_waterfall_panel(table, &report->group[g], batch[b], scratch);
     }
     free(scratch);
-    return 0;
 }
 
 const struct figure_row figure_waterfall = {

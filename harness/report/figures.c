@@ -158,10 +158,8 @@ static int write_figure(struct plot *plot)
         return -1;
     for (size_t g = 0; row->write_group && g < of->n_groups; ++g)
         row->write_group(&table, &of->group[g]);
-    if (!row->write_group && row->write_panels(&table) != 0) {
-        text_discard(&table.out);
-        return -1;
-    }
+    if (!row->write_group)
+        row->write_panels(&table);
     const int result = plot_table_close(&table);
 
     /* The words at the foot, unless the writer has set other words. */

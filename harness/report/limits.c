@@ -136,7 +136,7 @@ static void prepare_limits(struct plot *plot, struct plot_grid *grid)
     }
 }
 
-static int write_limits(struct plot_table *table)
+static void write_limits(struct plot_table *table)
 {
     const struct roof *roof = figure_report(table->plot)->roof;
 
@@ -173,7 +173,6 @@ static int write_limits(struct plot_table *table)
                 write_limit(table, roof, &w->line[i], &row);
         }
     }
-    return 0;
 }
 
 const struct figure_row figure_limits = {

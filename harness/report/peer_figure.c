@@ -98,7 +98,7 @@ static void prepare_peer(struct plot *plot, struct plot_grid *grid)
              record->load_end, record->complete ? "" : "; NOT FINISHED");
 }
 
-static int write_peer(struct plot_table *table)
+static void write_peer(struct plot_table *table)
 {
     const struct peer_record *record = figure_report(table->plot)->peer;
 
@@ -123,7 +123,6 @@ static int write_peer(struct plot_table *table)
             if (list[i].drawn)
                 write_ratio(table, record, cell, &list[i], ++row);
     }
-    return 0;
 }
 
 const struct figure_row figure_peer = {

@@ -164,7 +164,7 @@ static void prepare_slide(struct plot *plot, struct plot_grid *grid)
 
 /* Draws as many batches of each workload as there is space for, the largest. The sentences are a
  * panel of words, and each setting a panel after it. */
-static int write_slide(struct plot_table *table)
+static void write_slide(struct plot_table *table)
 {
     const struct report *report = figure_report(table->plot);
     static const size_t styles[LAYERS] = {FIGURE_DP, FIGURE_RANKS};
@@ -221,7 +221,6 @@ static int write_slide(struct plot_table *table)
                      value.lo, value.hi, state_of(setting, point));
         }
     }
-    return 0;
 }
 
 const struct figure_row figure_slide = {
