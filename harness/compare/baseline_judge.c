@@ -237,7 +237,7 @@ int baseline_compare_main(const struct compare_options *options)
             memcpy(side[s].lo, lines_of[s]->exact, sizeof side[s].lo);
             memcpy(side[s].hi, lines_of[s]->exact, sizeof side[s].hi);
         }
-        exact_compare(side, c, compare->changes);
+        exact_compare(side, c, &baseline->lines.line[c].key, compare->changes);
     }
     compare->only_new = lines->n - both;
     if (status == 0 && both == 0 && invalid[0] == '\0')

@@ -140,7 +140,6 @@ static json_t *compare_json(const void *of)
     const struct baseline *baseline = &compare->baseline;
     const struct record_run *run = &compare->source.file.run;
     json_t *root = head_json("lockstep/compare/1.0", baseline), *cells = json_array();
-    json_t *changes = json_array();
 
     for (size_t c = 0; c < baseline->cells; ++c) {
         const struct baseline_judged *judged = &compare->judged[c];
@@ -154,12 +153,6 @@ static json_t *compare_json(const void *of)
                                                "cost", value_real(judged->cost)));
         json_array_append_new(cells, cell);
     }
-    for (size_t i = 0; i < compare->changes->n; ++i) {
-        const struct exact_change *change = &compare->changes->change[i];
-
-        json_array_append_new(
-            changes, exact_change_json(change, value_key(&baseline->lines.line[change->cell].key)));
-    }
     json_object_update_new(
         root,
         json_pack("{s:s, s:{s:o, s:o, s:o, s:o}, s:o, s:{s:f, s:f, s:f, s:f}, s:o, s:o, s:o, s:o, "
@@ -169,8 +162,8 @@ static json_t *compare_json(const void *of)
                   value_text(run->git_sha), "invalid",
                   compare->invalid[0] != '\0' ? value_text(compare->invalid) : json_null(), "rule",
                   "alpha", BASELINE_ALPHA, "margin", PAIRS_MARGIN, "delta", PAIRS_DELTA, "alike",
-                  PAIRS_ALIKE, "cells", cells, "changes", changes, "only_new",
-                  value_count(compare->only_new), "oversubscribed",
+                  PAIRS_ALIKE, "cells", cells, "changes", exact_changes_json(compare->changes),
+                  "only_new", value_count(compare->only_new), "oversubscribed",
                   value_count(compare->source.crowded), "exit", baseline_exit(compare)));
     return root;
 }

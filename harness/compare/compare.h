@@ -77,6 +77,7 @@ void exact_add(struct exact_side *side, const struct record_cell *launch);
 /* A number that should be the same on both sides, but differs. */
 struct exact_change {
     size_t cell;
+    const struct record_key *key; /* of the cell in documents; NULL: its number */
     const struct exact_metric *metric;
     char where[32];                /* " of device 1" */
     char value[COMPARE_SIDES][64]; /* "65536", "65536 to 65540", "unknown", "none" */
@@ -91,9 +92,10 @@ struct exact_changes *exact_room(size_t cells);
  * verified launch, and a later metric that A does not know: B may be the first program that counts
  * it. */
 void exact_compare(const struct exact_side side[COMPARE_SIDES], size_t cell,
-                   struct exact_changes *changes);
-/* Returns an object; it takes ownership of the value that the document has for the cell. */
-struct json_t *exact_change_json(const struct exact_change *change, struct json_t *cell);
+                   const struct record_key *key, struct exact_changes *changes);
+/* Returns an object; and an array of all. */
+struct json_t *exact_change_json(const struct exact_change *change);
+struct json_t *exact_changes_json(const struct exact_changes *changes);
 
 /* ---- what is printed: each judge describes a page, which page.c writes in the form of --format --
  */

@@ -1,8 +1,8 @@
 /* compare/exact.c: the counted numbers of a cell, and those that differ between the sides. */
 #include "compare/compare.h"
+#include "record/json.h"
 #include "text/alloc.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -77,7 +77,7 @@ static bool is_same_exact(const struct exact_side side[COMPARE_SIDES], size_t m,
 }
 
 void exact_compare(const struct exact_side side[COMPARE_SIDES], size_t cell,
-                   struct exact_changes *changes)
+                   const struct record_key *key, struct exact_changes *changes)
 {
     if (side[COMPARE_A].launches == 0 || side[COMPARE_B].launches == 0)
         return;
@@ -91,7 +91,7 @@ void exact_compare(const struct exact_side side[COMPARE_SIDES], size_t cell,
             continue;
         struct exact_change *change = &changes->change[changes->n++];
 
-        *change = (struct exact_change){.cell = cell, .metric = &exact_metrics[m]};
+        *change = (struct exact_change){.cell = cell, .key = key, .metric = &exact_metrics[m]};
         if (exact_metrics[m].part[0] != '\0')
             snprintf(change->where, sizeof change->where, " of %s %zu", exact_metrics[m].part, i);
         for (int s = 0; s < COMPARE_SIDES; ++s) {
@@ -108,12 +108,22 @@ void exact_compare(const struct exact_side side[COMPARE_SIDES], size_t cell,
     }
 }
 
-json_t *exact_change_json(const struct exact_change *change, json_t *cell)
+json_t *exact_change_json(const struct exact_change *change)
 {
+    json_t *cell = change->key ? value_key(change->key) : value_count(change->cell);
     char name[80];
 
     snprintf(name, sizeof name, "%s%s", change->metric->name, change->where);
     return json_pack("{s:o, s:s, s:s, s:s, s:s}", "cell", cell, "metric", name, "unit",
                      change->metric->unit, "a", change->value[COMPARE_A], "b",
                      change->value[COMPARE_B]);
+}
+
+json_t *exact_changes_json(const struct exact_changes *changes)
+{
+    json_t *array = json_array();
+
+    for (size_t i = 0; i < changes->n; ++i)
+        json_array_append_new(array, exact_change_json(&changes->change[i]));
+    return array;
 }

@@ -130,7 +130,7 @@ static json_t *files_json(const void *of)
 {
     const struct compare *compare = of;
     const size_t *count = compare->count;
-    json_t *files = json_array(), *cells = json_array(), *changes = json_array();
+    json_t *files = json_array(), *cells = json_array();
 
     for (int side = 0; side < COMPARE_SIDES; ++side) {
         const struct record_run *run = &compare->file[side].run;
@@ -158,12 +158,6 @@ static json_t *files_json(const void *of)
                              "p_adjusted", value_real(cell->adjusted), "verdict",
                              verdict_words[cell->verdict], "reason", value_text(cell->reason)));
     }
-    for (size_t i = 0; i < compare->changes->n; ++i) {
-        const struct exact_change *change = &compare->changes->change[i];
-
-        json_array_append_new(
-            changes, exact_change_json(change, value_key(compare->cell[change->cell].key)));
-    }
     return json_pack(
         "{s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:{s:f, s:f, s:f}, s:{s:o, s:o}, s:o, s:o, "
         "s:{s:o, s:o, s:o, s:o, s:o, s:o, s:i}}",
@@ -171,7 +165,8 @@ static json_t *files_json(const void *of)
         notes_json(&compare->invalid), "differs", notes_json(&compare->differs), "remarks",
         notes_json(&compare->remarks), "rule", "alpha", COMPARE_ALPHA, "beyond", COMPARE_BEYOND,
         "level", COMPARE_LEVEL, "medians", "ratio", value_real(compare->common), "half_width",
-        value_real(compare->half_width), "cells", cells, "changes", changes, "counts", "suspect",
+        value_real(compare->half_width), "cells", cells, "changes",
+        exact_changes_json(compare->changes), "counts", "suspect",
         value_count(count[COMPARE_SUSPECT]), "no_evidence", value_count(count[COMPARE_NO_EVIDENCE]),
         "invalid", value_count(count[COMPARE_INVALID]), "unmeasured",
         value_count(count[COMPARE_UNMEASURED]), "tested", value_count(compare->tested), "changed",

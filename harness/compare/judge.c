@@ -92,7 +92,7 @@ void compare_cells(struct compare *compare)
         for (size_t i = cell->first; i < cell->first + cell->n[COMPARE_A] + cell->n[COMPARE_B]; ++i)
             if (compare->launch[i].row->verified)
                 exact_add(&side[compare->launch[i].side], compare->launch[i].row->cell);
-        exact_compare(side, c, compare->changes);
+        exact_compare(side, c, cell->key, compare->changes);
     }
 }
 

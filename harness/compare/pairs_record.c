@@ -127,9 +127,7 @@ char *pairs_verdict_line(const struct pairs *pairs, size_t cell)
 
 char *pairs_change_line(const struct pairs *pairs, size_t change)
 {
-    const struct exact_change *const one = &pairs->changes->change[change];
-
-    return record_line("change", exact_change_json(one, value_count(one->cell)));
+    return record_line("change", exact_change_json(&pairs->changes->change[change]));
 }
 
 char *pairs_end_line(const struct pairs *pairs, bool interrupted)
@@ -146,19 +144,15 @@ json_t *pairs_json(const void *of)
 {
     const struct pairs *pairs = of;
     json_t *root = json_pack("{s:s}", "schema", SCHEMA);
-    json_t *verdicts = json_array(), *changes = json_array();
+    json_t *verdicts = json_array();
 
     for (size_t c = 0; c < pairs->cells; ++c)
         json_array_append_new(verdicts, verdict_json(pairs, c));
-    for (size_t i = 0; i < pairs->changes->n; ++i)
-        json_array_append_new(changes,
-                              exact_change_json(&pairs->changes->change[i],
-                                                value_count(pairs->changes->change[i].cell)));
     json_object_update_new(root, begin_json(pairs));
-    json_object_update_new(root, json_pack("{s:o, s:o, s:o, s:o, s:o, s:i}", "all",
-                                           verdict_json(pairs, pairs->cells), "verdicts", verdicts,
-                                           "changes", changes, "false_alarms",
-                                           value_count(pairs_false_alarms(pairs)), "fitness",
-                                           fitness_json(pairs), "exit", pairs_exit(pairs)));
+    json_object_update_new(
+        root, json_pack("{s:o, s:o, s:o, s:o, s:o, s:i}", "all", verdict_json(pairs, pairs->cells),
+                        "verdicts", verdicts, "changes", exact_changes_json(pairs->changes),
+                        "false_alarms", value_count(pairs_false_alarms(pairs)), "fitness",
+                        fitness_json(pairs), "exit", pairs_exit(pairs)));
     return root;
 }

@@ -220,7 +220,7 @@ void pairs_sum_up(struct pairs *pairs)
         pairs->sorted[c] = &pairs->judged[c];
         if (pairs->judged[c].verdict != PAIRS_INVALID)
             d[valid++] = pairs->judged[c].detectable;
-        exact_compare(&pairs->side[c * PAIRS_ARMS], c, pairs->changes);
+        exact_compare(&pairs->side[c * PAIRS_ARMS], c, NULL, pairs->changes);
     }
     qsort(pairs->sorted, pairs->cells, sizeof pairs->sorted[0], order_by_ratio);
     pairs->detectable = stats_median(d, valid);

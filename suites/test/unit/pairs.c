@@ -384,7 +384,7 @@ Test(pairs, exact_numbers_of_later_programs)
 
         exact_add(&side[PAIRS_OLD], turn == 0 ? &old : &fresh);
         exact_add(&side[PAIRS_NEW], turn == 0 ? &fresh : &old);
-        exact_compare(side, 0, changes);
+        exact_compare(side, 0, NULL, changes);
         cr_assert_eq(changes->n, (size_t)turn, "turn %d: %zu", turn, changes->n);
     }
     cr_expect_str_eq(changes->change[0].metric->name, "kernels_per_step");
@@ -560,17 +560,17 @@ Test(pairs, exact_numbers)
     pairs.changes = exact_room(1);
     cr_assert_not_null(pairs.changes);
     exact_add(&side[PAIRS_OLD], &launch);
-    exact_compare(side, 0, pairs.changes);
+    exact_compare(side, 0, NULL, pairs.changes);
     cr_expect_eq(pairs.changes->n, 0, "nothing is known of NEW");
     exact_add(&side[PAIRS_NEW], &launch);
-    exact_compare(side, 0, pairs.changes);
+    exact_compare(side, 0, NULL, pairs.changes);
     cr_expect_eq(pairs.changes->n, 0, "they are the same, and so is what neither knows");
     cr_expect_eq(pairs_exit(&pairs), PAIRS_EXIT_INVALID);
     launch.bytes_per_step = 97; /* in one launch of two */
     launch.n_shards = 1;
     launch.n_peaks = 0;
     exact_add(&side[PAIRS_NEW], &launch);
-    exact_compare(side, 0, pairs.changes);
+    exact_compare(side, 0, NULL, pairs.changes);
     change = pairs.changes->change;
     cr_assert_eq(pairs.changes->n, 3, "%zu", pairs.changes->n);
     cr_expect_str_eq(change[0].metric->name, "bytes_per_step");
