@@ -246,3 +246,17 @@ int runner_select(const char *command, const struct runner_options *options,
         return 0;
     return command_refuse(command, "no case is selected: --area and --profile together leave none");
 }
+
+size_t runner_left_out(const struct runner_run *run)
+{
+    const bool selected = run->options->only[0] != '\0' || run->options->area[0] != '\0';
+    const struct check_case *test;
+    size_t n = 0, ran = 0;
+
+    for (int a = 0; a < check_n_areas && selected; ++a)
+        for (int i = 0; (test = check_area_case(check_areas[a], i)); ++i)
+            n += (test->profiles & run->profiles) != 0;
+    for (size_t i = 0; i < run->n; ++i)
+        ran += (run->result[i].test->profiles & run->profiles) != 0;
+    return n > ran ? n - ran : 0;
+}
