@@ -251,12 +251,16 @@ size_t runner_left_out(const struct runner_run *run)
 {
     const bool selected = run->options->only[0] != '\0' || run->options->area[0] != '\0';
     const struct check_case *test;
+    unsigned profiles = 0;
     size_t n = 0, ran = 0;
 
+    for (int p = 0; p < RUNNER_PROFILES; ++p)
+        if ((runner_profiles[p].required & ~run->is.about.capabilities) == 0)
+            profiles |= runner_profiles[p].bit & run->profiles;
     for (int a = 0; a < check_n_areas && selected; ++a)
         for (int i = 0; (test = check_area_case(check_areas[a], i)); ++i)
-            n += (test->profiles & run->profiles) != 0;
+            n += (test->profiles & profiles) != 0;
     for (size_t i = 0; i < run->n; ++i)
-        ran += (run->result[i].test->profiles & run->profiles) != 0;
+        ran += (run->result[i].test->profiles & profiles) != 0;
     return n > ran ? n - ran : 0;
 }

@@ -217,7 +217,7 @@ void runner_sums_of(const struct runner_run *run, struct runner_sums *sums);
 int runner_exit(const struct runner_run *run);
 /* Returns "PASS", or the worst verdict, and the sentence that explains it. */
 const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TEXT]);
-/* How many cases of its profiles a run has left out by --only or --area. */
+/* How many cases of the profiles that it offers were left out by --only or --area. */
 size_t runner_left_out(const struct runner_run *run);
 
 /* Adds the results. Those of run->cause, and those about a capability that a profile or a case
