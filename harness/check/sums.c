@@ -207,14 +207,14 @@ const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TE
             area = own;
         }
     }
-    snprintf(sentence, RUNNER_TEXT, "%s%s%s ", about->name, about->version[0] != '\0' ? " " : "",
-             about->version);
+    char place[48] = "on the host";
+
     if (about->devices > 0)
-        text_add(sentence, RUNNER_TEXT, "with %d device%s", about->devices,
+        snprintf(place, sizeof place, "with %d device%s", about->devices,
                  about->devices == 1 ? "" : "s");
-    else
-        text_add(sentence, RUNNER_TEXT, "on the host");
-    text_add(sentence, RUNNER_TEXT, ": %zu of %zu cases passed", verdict[CHECK_PASS], run->n);
+    snprintf(sentence, RUNNER_TEXT, "%s%s%s %s: %zu of %zu cases passed", about->name,
+             about->version[0] != '\0' ? " " : "", about->version, place, verdict[CHECK_PASS],
+             run->n);
     for (int i = CHECK_FAIL; i <= CHECK_BROKEN; ++i)
         if (verdict[i] > 0)
             text_add(sentence, RUNNER_TEXT, ", %zu %s", verdict[i], words[i]);
