@@ -28,7 +28,7 @@ static int run_cases(const char *command, struct runner_run *run)
     struct runner_job *jobs = cli_alloc(run->n, sizeof *jobs);
     int status = runner_know(command, run, false);
 
-    for (size_t s = run->options->seed == 0; status == 0 && s < 2; ++s) {
+    for (size_t s = run->options->seed == 0; status == 0 && !run->interrupted && s < 2; ++s) {
         const struct check_area *last = NULL;
         size_t n = 0, used = 0;
         bool over = false; /* there is a failure: of another schedule, or what the profile lacks */
@@ -46,7 +46,7 @@ static int run_cases(const char *command, struct runner_run *run)
             if (result->reason[0] != '\0' || result->strays.n > 0)
                 continue;
             if (over) {
-                runner_unask(result);
+                runner_unask(result, false);
                 continue;
             }
             result->verdict = CHECK_BROKEN;
@@ -63,6 +63,15 @@ static int run_cases(const char *command, struct runner_run *run)
             last = area;
         }
         status = runner_jobs(command, run->options, jobs, n, used);
+        if (status != EXIT_INTERRUPTED)
+            continue;
+        /* A verdict that was not shown, or a pass with one schedule, could still have changed. */
+        for (size_t j = 0; j < n; ++j)
+            for (size_t i = 0; i < jobs[j].n; ++i)
+                if (i >= jobs[j].shown || (s == 0 && jobs[j].result[i]->reason[0] == '\0'))
+                    runner_unask(jobs[j].result[i], true);
+        run->interrupted = true;
+        status = 0;
     }
     free(results);
     free(jobs);
@@ -216,6 +225,11 @@ static int check_implementation(const char *command, const struct runner_options
     if (status == 0 && run->cause[0] == '\0')
         status = options->copies > 0 ? runner_copies(command, run)
                                      : runner_probe(command, options->impl, run);
+    if (status == EXIT_INTERRUPTED && options->copies == 0) {
+        run->interrupted = true;
+        snprintf(run->cause, sizeof run->cause, "the run was interrupted");
+        status = 0;
+    }
     const int there = run->is.about.devices;
 
     if (status == 0 && run->cause[0] == '\0' && (size_t)there < options->require_devices) {

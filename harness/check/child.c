@@ -123,6 +123,7 @@ static void load_implementation(struct server *server)
                                                .schedule = job->schedule,
                                                .wall = server->wall,
                                                .foreign = job->same_process,
+                                               .required = job->required,
                                                .resident = server->source.resident,
                                                .dead = server->source.dead,
                                                .fell = server->source.fell,

@@ -156,8 +156,9 @@ int runner_json(FILE *stream, const struct runner_run *run, struct text_error *w
     const struct runner_area_sums *total = &sums.row[sums.n];
 
     counts = json_pack(
-        "{s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:f}", "verdict", runner_verdict(run, sentence),
-        "exit", runner_exit(run), "cases", (json_int_t)total->cases, "pass",
+        "{s:s, s:i, s:b, s:I, s:I, s:I, s:I, s:I, s:f}", "verdict",
+        run->interrupted ? "BROKEN" : runner_verdict(run, sentence), "exit", runner_exit(run),
+        "interrupted", run->interrupted ? 1 : 0, "cases", (json_int_t)total->cases, "pass",
         (json_int_t)total->verdict[CHECK_PASS], "fail", (json_int_t)total->verdict[CHECK_FAIL],
         "skip", (json_int_t)total->verdict[CHECK_SKIP], "broken",
         (json_int_t)total->verdict[CHECK_BROKEN], "seconds", round(run->seconds * 1e3) / 1e3);

@@ -278,8 +278,8 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
                "the implementation crashed or hung, there are fewer devices than required, or with "
                "--mutants a planted bug was not caught; 2 BROKEN: a case has no verdict, and the "
                "reason says why; or misuse, or nothing selected; 77 SKIP: everything was skipped, "
-               "or --copies has fewer than two devices; 130 interrupted: there is no result, and "
-               "no file.\n\nExamples:\n"
+               "or --copies has fewer than two devices; 130 INTERRUPTED: the result has the "
+               "verdicts so far, but with --mutants or --copies there is none.\n\nExamples:\n"
                "  lockstep check\n"
                "  lockstep check --impl ./my_layer.so --format junit:check.xml"};
     const char *names[RUNNER_PROFILES + 1] = {[RUNNER_PROFILES] = "all"};

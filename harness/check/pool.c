@@ -475,7 +475,7 @@ int runner_pool(struct runner_job jobs[], size_t n, size_t slots, struct runner_
     /* A verdict that was not told could still have changed. */
     for (size_t j = 0; j < n && failed; ++j)
         for (size_t i = jobs[j].shown; i < jobs[j].n; ++i)
-            runner_unask(jobs[j].result[i]);
+            runner_unask(jobs[j].result[i], false);
     free(pool.process);
     free(pool.poll);
     errno = saved;

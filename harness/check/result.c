@@ -136,13 +136,15 @@ void runner_require_devices(struct runner_run *run)
                      runner_profiles[p].name, runner_profiles[p].devices, skipped[p]);
 }
 
-void runner_unask(struct runner_result *result)
+void runner_unask(struct runner_result *result, bool interrupted)
 {
     *result = (struct runner_result){.test = result->test,
                                      .sentence = result->sentence,
-                                     .verdict = CHECK_SKIP,
-                                     .unasked = true,
-                                     .reason = "not run: --exitfirst ended the run"};
+                                     .verdict = interrupted ? CHECK_BROKEN : CHECK_SKIP,
+                                     .unasked = !interrupted};
+    snprintf(result->reason, sizeof result->reason,
+             interrupted ? "no verdict: the run was interrupted"
+                         : "not run: --exitfirst ended the run");
 }
 
 /* ---- the exit status ------------------------------------------------------------------------- */
@@ -153,6 +155,8 @@ int runner_exit(const struct runner_run *run)
 
     for (size_t i = 0; i < run->n; ++i)
         ++n[run->result[i].verdict];
+    if (run->interrupted)
+        return EXIT_INTERRUPTED;
     if (run->n == 0 || n[CHECK_BROKEN] > 0)
         return EXIT_MISUSE;
     if (n[CHECK_FAIL] > 0 || run->unfelt)

@@ -65,8 +65,8 @@ int runner_jobs(const char *command, const struct runner_options *options, struc
     if (status < 0)
         return command_refuse(command, "no process can be started: %s", why);
     if (status > 0 && total > 0)
-        command_complain(command, "interrupted after %zu of %zu verdicts; nothing was written",
-                         progress.done, total);
+        command_complain(command, "interrupted after %zu of %zu verdicts%s", progress.done, total,
+                         options->mutants ? "; nothing was written" : "");
     else if (status > 0)
         command_complain(command, "interrupted");
     return status > 0 ? EXIT_INTERRUPTED : 0;
@@ -83,6 +83,7 @@ struct runner_job runner_job_of(const struct runner_options *options, const char
         .world = options->launcher[0] != '\0' ? &options->world : NULL,
         .library = impl_spec_read(spec).kind == IMPL_SPEC_LIBRARY,
         .same_process = options->same_process,
+        .required = options->require_devices > 0,
         .limit_s = options->limit_s,
     };
 }

@@ -150,8 +150,8 @@ bool runner_failed(const struct runner_result *result); /* FAIL or BROKEN */
 /* Writes what was found: the reason, on what model, and the hint, with `between` between them. */
 void runner_found(const struct runner_result *result, const char *between,
                   char text[2 * RUNNER_TEXT]);
-/* It is not run any more, because of --exitfirst. */
-void runner_unask(struct runner_result *result);
+/* It is not run any more: SKIP because of --exitfirst, BROKEN if the run was interrupted. */
+void runner_unask(struct runner_result *result, bool interrupted);
 /* Returns the first result that failed, or was skipped, in the same way as number i, or i. */
 size_t runner_first_alike(const struct runner_result result[], size_t i);
 /* Returns the ids of all of which number *i is the first, with blanks between them, and how many
@@ -173,6 +173,7 @@ struct runner_requirement {
 struct runner_run {
     const struct runner_options *options;
     struct runner_about is;
+    bool interrupted;          /* the cases without a verdict are BROKEN */
     bool unfelt;               /* all passed, though the devices fail on purpose: it is no pass */
     char cause[RUNNER_TEXT];   /* why the implementation could not be tested at all; "": it could */
     enum check_verdict caused; /* by cause, of all cases: FAIL if it crashed, for example */

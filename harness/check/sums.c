@@ -164,10 +164,11 @@ char *runner_alike(const struct runner_result result[], size_t n, size_t *i, siz
 
 static const char *word_of_exit(int status)
 {
-    return status == EXIT_PASSED    ? "PASS"
-           : status == EXIT_FAILED  ? "FAIL"
-           : status == EXIT_SKIPPED ? "SKIP"
-                                    : "BROKEN";
+    return status == EXIT_PASSED        ? "PASS"
+           : status == EXIT_FAILED      ? "FAIL"
+           : status == EXIT_SKIPPED     ? "SKIP"
+           : status == EXIT_INTERRUPTED ? "INTERRUPTED"
+                                        : "BROKEN";
 }
 
 const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TEXT])

@@ -308,6 +308,7 @@ static int call_open(struct check_session *s, const struct impl_ops *ops, bool h
         else
             snprintf(reason, 600, "open failed (%s): %s", impl_status_word(status),
                      err.text[0] != '\0' ? err.text : "no reason given");
+        s->fault = s->fault || (settings->required && status == IMPL_ENODEV);
         return -1;
     }
     s->fault = changed[0] != '\0';

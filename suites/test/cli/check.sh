@@ -57,6 +57,7 @@ fake 1 open-crash 'could not be tested: the process died of signal 11 .*, in ope
 fake 1 open-hang 'no answer after 0.3 s, in open' --limit 0.3
 fake 1 open-exit 'ended with status 0'
 fake 2 open-error 'no ?\[31mdriver'
+fake 1 open-error 'no ?\[31mdriver' --require-devices 1
 fake 2 nameless 'it has no name'
 fake 2 devices 'number of devices'
 fake 2 claims 'claims a capability and has no operation'
@@ -282,17 +283,41 @@ misuse 'names nothing' --profile ,
 misuse 'names nothing' --only ,
 [ -c /dev/null ] || fail "/dev/null was replaced"
 
-# Interrupted: the status is 130, nothing is written, and no process is left.
-"$lockstep" check --impl "$fake" --impl-options hang --only "$cases" --out never.json \
-    >out 2>err &
-runner=$!
-find_workers "$runner"
-kill -INT "$runner" 2>/dev/null || true
-kill -TERM "$runner"
-expect_end 130 "$runner"
-grep -q 'interrupted' err || fail "no word about the signal"
-[ -z "$(find . -name 'never.json*')" ] || fail "a file was left"
-for worker in $workers; do no_process_left "$worker"; done
+# interrupted PASSED BROKEN OPTION...: the status is 130, the files have the verdicts so far, and no process is left.
+interrupted() {
+    wanted="\"pass\": $1, \"fail\": 0, \"skip\": 0, \"broken\": $2"
+    broken=$2
+    shift 2
+    "$lockstep" check --impl "$fake" --format json:held.json --format md:held.md --format junit:held.xml "$@" >out 2>err &
+    runner=$!
+    before=none
+    workers=
+    until [ "$workers" = "$before" ]; do # the one that hangs
+        before=$workers
+        sleep 0.5
+        find_workers "$runner"
+    done
+    kill -INT "$runner" 2>/dev/null || true
+    kill -TERM "$runner"
+    expect_end 130 "$runner"
+    grep -q 'interrupted' err || fail "no word about the signal"
+    for worker in $workers; do no_process_left "$worker"; done
+    tr -s ' \n' '  ' <held.json >flat
+    grep -qF "$wanted" flat || fail "not $wanted: $(cat flat)"
+    grep -q '"verdict": "BROKEN", "exit": 130, "interrupted": true' flat || fail "not interrupted: $(cat flat)"
+    grep -q '^### Conformance: INTERRUPTED' held.md || fail "$(cat held.md)"
+    grep -q '^INTERRUPTED ' out || fail "$(cat out)"
+    grep -q "<testsuites .* failures=\"0\" errors=\"$broken\"" held.xml || fail "$(cat held.xml)"
+}
+few='--impl-options hang@20 --only SPLIT-02.fewer,SPLIT-03.count'
+# shellcheck disable=SC2086 # words
+interrupted 1 1 $few
+expect_status 0 "$lockstep" check --impl "$fake" --only @held.json
+grep -q '1 of 1 cases passed' out || fail "not the case that had no verdict: $(cat out)"
+# shellcheck disable=SC2086 # words
+interrupted 0 2 $few --seed 7 # a pass with one schedule is none
+interrupted 0 2 --impl-options open-hang --only "$cases"
+grep -q 'tested: the run was interrupted; 2 cases were not run' out || fail "$(cat out)"
 
 # The runner is killed: its children die with it.
 "$lockstep" check --impl "$fake" --impl-options hang --only "$cases" >out 2>err &
