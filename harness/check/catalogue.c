@@ -257,6 +257,8 @@ size_t runner_left_out(const struct runner_run *run)
     for (int p = 0; p < RUNNER_PROFILES; ++p)
         if ((runner_profiles[p].required & ~run->is.about.capabilities) == 0)
             profiles |= runner_profiles[p].bit & run->profiles;
+    if (profiles == 0)
+        profiles = run->profiles;
     for (int a = 0; a < check_n_areas && selected; ++a)
         for (int i = 0; (test = check_area_case(check_areas[a], i)); ++i)
             n += (test->profiles & profiles) != 0;
