@@ -11,7 +11,7 @@ p = 1
 at = 12.0
 number = 100
 do for [i = 1:3] {
-    size = int(word(strlen(say(2)) > 300 ? "22 12 12" : "22 15 13", i))
+    size = i == 1 && strlen(say(1)) > 170 ? 17 : int(word(strlen(say(2)) > 300 ? "22 12 12" : "22 15 13", i))
     line = ""
     do for [k = 1:words(say(i)) + 1] {
         next = k > words(say(i)) ? "" : word(say(i), k)
@@ -44,9 +44,9 @@ array bars[4] = ["", "", "Lines: smallest to largest launch. ", "Lines: 95 % int
 p = 1
 set label 5 bars[int(is("bars")) + 1]."Hatched, ?: not certain." at screen 0.5, 42.0 / height center noenhanced \
     font ",12" tc rgb "#444444"
-set arrow 1 from graph 0, first 1 to graph 1, first 1 nohead front lc rgb "#1a1a1a" dt (8,4) lw 1
-set label 6 "best single" at graph 1, first 1 offset 0.6,0.4 noenhanced font ",12"
-set label 7 "process" at graph 1, first 1 offset 0.6,-0.5 noenhanced font ",12"
+set style textbox opaque margins 1,0.5 fillcolor rgb "#ffffff" noborder
+set label 6 is("known") ? "best single" : "one" at graph 1, first 1 offset 0.6,0.4 noenhanced font ",12"
+set label 7 is("known") ? "process" : "device" at graph 1, first 1 offset 0.6,-0.5 noenhanced font ",12"
 cut(y) = y > 0.78 * yhi ? 0.78 * yhi : y
 only(y, holds) = holds ? y : -9
 value_of(v, state) = state > 1 ? "" : sprintf(state > 0 ? "%.2f?" : "%.2f", v)
@@ -69,8 +69,9 @@ plot table using 1:2:($1 - box):($1 + box):(0):(only($3, $6 == 0)):(hue[2 + int(
      for [i = 0:1] table using 1:2:($1 - box):($1 + box):(0):(only($3, $6 == 1 && $2 == i)) \
          with boxxyerror fillstyle pattern 4 border lc rgb hue[2 + i] fillcolor rgb hue[2 + i] dt solid lw 0.8 \
          title "doubtful", \
+     1 with lines lc rgb "#1a1a1a" dt (8,4) lw 1 title "line", \
      table using 1:($5 > $4 ? $4 : NaN):(0):(cut($5) - $4) with vectors heads size graph 0.006,90 lc rgb "#1a1a1a" \
          dt solid lw 1 title "range", \
-     table using 1:(cut($5)):(value_of($3, $6)) with labels center offset 0,1.8 noenhanced font ",15" title "value", \
+     table using 1:(cut($5)):(value_of($3, $6)) with labels center boxed offset 0,1.8 noenhanced font ",15" title "value", \
      for [i = 0:1] table using 1:(only(cut($5), ($6 > 1) == i)):(range_of($4, $5, $6)) \
-         with labels center offset 0,0.7 + 1.3 * i noenhanced font ",11" tc rgb "#444444" title "ends"
+         with labels center boxed offset 0,0.7 + 1.3 * i noenhanced font ",11" tc rgb "#444444" title "ends"

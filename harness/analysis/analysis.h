@@ -444,9 +444,18 @@ struct report_answer {
      * how much faster and what is possible; the rest what was not verified, how certain the first
      * is, and what to do next. */
     char first[REPORT_CELL_TEXT], rest[REPORT_CELL_TEXT];
+    char doubt[REPORT_CELL_TEXT]; /* the words of the rest that say what is not certain, or "" */
 };
 struct report_answer report_answer_of(const struct report *report);
-/* Whether its first sentence is certain, and the ratio to one process if it has that; without
+/* Whether the point is one of its settings. */
+bool report_is_setting(const struct report_answer *answer, const struct report_point *point);
+/* Why the ratio to the fastest single process is not certain. Where one process on all cores was
+ * slower than one device, how much slower does not matter. */
+enum report_doubt report_rival_doubt(const struct report_point *point);
+/* Whether a setting is faster than the fastest single process: 1, it is; -1, it is not; 0: that is
+ * not certain, or one process on all cores was not measured. */
+int report_pays(const struct report_point *point);
+/* Whether its first sentence is certain, and the ratio to one process; without
  * models whether all times of collectives are. */
 bool report_answer_is_certain(const struct report *report);
 /* Writes its sentences. Returns text. */

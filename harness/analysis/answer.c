@@ -44,9 +44,10 @@ const char *report_devices_words(const struct report_point *point, char text[REP
     return text;
 }
 
-static bool is_setting(const struct report_point *point)
+bool report_is_setting(const struct report_answer *answer, const struct report_point *point)
 {
-    return point->key->n_devices > 1 && !report_is_cores(point) && isfinite(report_of_bound(point));
+    return point->key->n_devices > 1 && !report_is_cores(point) &&
+           isfinite(report_of_bound(point)) && (answer->crowded || !report_oversubscribed(point));
 }
 
 int report_name_length(const struct report *report, const char *workload)
@@ -96,28 +97,55 @@ const char *report_training_words(const struct report *report, const struct repo
     return text;
 }
 
-/* Appends how many times as fast a setting is as one process with its cores, and what follows. */
+enum report_doubt report_rival_doubt(const struct report_point *point)
+{
+    const enum report_doubt doubt = report_doubt_of(point, report_rival(point));
+    const enum report_doubt cores =
+        point->cores ? report_doubt_of(point, REPORT_OF_CORES) : REPORT_CERTAIN;
+
+    return doubt || cores == REPORT_DOUBT_WIDE ? doubt : cores;
+}
+
+int report_pays(const struct report_point *point)
+{
+    const struct stats_interval widened = report_widened(point, report_rival(point));
+
+    if (report_rival_doubt(point))
+        return 0;
+    if (widened.hi < 1.0)
+        return -1;
+    return widened.lo > 1.0 && (point->cores ? report_widened(point, REPORT_OF_CORES).lo > 1.0
+                                             : !report_works_on_cores(point->row));
+}
+
+/* Appends how many times as fast a setting is as the fastest single process, and what follows. */
 static void add_rival(char text[REPORT_CELL_TEXT], const struct report_point *point)
 {
     const struct report_value *value = &point->value[REPORT_OF_CORES];
-    const struct stats_interval widened = report_widened(point, REPORT_OF_CORES);
+    const bool alone = report_rival(point) == REPORT_SPEEDUP, open = report_unmeasured(value);
+    const int pays = report_pays(point);
 
-    const bool open = report_unmeasured(value);
-
-    report_add(text,
-               open ? "%sHow many times %s are as fast as the same cores used by one process "
-                      "was not measured well enough%s ("
-                    : "%s%s are %s times as fast as the same cores used by one process (",
-               text[0] != '\0' ? " " : "", report_devices_words(point, PHRASE),
-               open ? "" : report_ratio(value->middle, WORD));
-    if (open || value->range == REPORT_INTERVAL)
+    report_add(text, "%s", text[0] != '\0' ? " " : "");
+    if (alone)
+        report_add(text,
+                   "One process on %d cores was slower here than on one, so one core is the "
+                   "best single process (",
+                   point->key->n_devices);
+    else
+        report_add(text,
+                   open ? "How many times %s are as fast as the same cores used by one process "
+                          "was not measured well enough%s ("
+                        : "%s are %s times as fast as the same cores used by one process (",
+                   report_devices_words(point, PHRASE),
+                   open ? "" : report_ratio(value->middle, WORD));
+    if (!alone && (open || value->range == REPORT_INTERVAL))
         report_add(text, "%s to %s; ", report_ratio(value->lo, WORD),
                    report_ratio(value->hi, WORD));
     report_add(text, "batch %zu): %s.", point->key->global_batch,
-               report_doubt_of(point, REPORT_OF_CORES) ? "that is not certain"
-               : widened.hi < 1.0                      ? "data parallelism does not pay"
-               : widened.lo > 1.0                      ? "data parallelism pays"
-                                  : "whether data parallelism pays is not certain");
+               report_rival_doubt(point) ? "that is not certain"
+               : pays < 0                ? "data parallelism does not pay"
+               : pays > 0                ? "data parallelism pays"
+                                         : "whether data parallelism pays is not certain");
 }
 
 /* Appends with how many launches to measure again, unless some were not run: these come first. */
@@ -244,24 +272,25 @@ static void add_certainty(const struct report *report, struct report_answer *ans
                                                    : ": whether they are faster is not certain");
     report_add(answer->first, ".");
     if (answer->crowded)
-        report_add(text, "%sThis is no evidence of speed: %s.", space,
+        report_add(answer->doubt, "This is no evidence of speed: %s",
                    report_crowding(answer->best->row));
     else if (certain == 0)
         report_add_doubt(text, &report->counts, answer->best, REPORT_SPEEDUP);
     else if (doubtful > 0) {
-        report_add(text, "%s%zu of %zu settings on several devices %s not certain enough to count",
-                   space, doubtful, answer->settings, were[doubtful == 1]);
+        report_add(answer->doubt,
+                   "%zu of %zu settings on several devices %s not certain enough to count",
+                   doubtful, answer->settings, were[doubtful == 1]);
         if (answer->larger && report_unmeasured(&answer->larger->value[REPORT_SPEEDUP]))
-            report_add(text, " (one was not measured well enough)");
+            report_add(answer->doubt, " (one was not measured well enough)");
         else if (answer->larger)
-            report_add(text, " (a larger number, %s, %s)",
+            report_add(answer->doubt, " (a larger number, %s, %s)",
                        report_ratio(report_middle(answer->larger, REPORT_SPEEDUP), WORD),
                        report_beyond(answer->larger) ? "is more than is possible"
                                                      : "may be chance");
-        add_again(text, &report->counts, launches);
-    } else if (noisy || (widened.lo <= 1.0 && widened.hi >= 1.0)) {
-        report_add(text, "%s%s", space,
-                   noisy ? report_noise_words(report, PHRASE) : "More launches may tell");
+    } else if (noisy) {
+        report_add(answer->doubt, "%s", report_noise_words(report, PHRASE));
+    } else if (widened.lo <= 1.0 && widened.hi >= 1.0) {
+        report_add(text, "%sMore launches may tell", space);
         add_again(text, &report->counts, launches);
     } else if (report->counts.verified == report->counts.planned && stable) {
         report_add(text, "Nothing has to be measured again");
@@ -269,6 +298,13 @@ static void add_certainty(const struct report *report, struct report_answer *ans
             report_add(text, ": all %zu settings on several devices are certain", answer->settings);
         report_add(text, ".");
     }
+    if (answer->doubt[0] == '\0')
+        return;
+    report_add(text, "%s%s", space, answer->doubt);
+    if (answer->crowded)
+        report_add(text, ".");
+    else
+        add_again(text, &report->counts, launches);
 }
 
 /* Counts the settings, and finds the best, the farthest and the largest number. */
@@ -278,8 +314,8 @@ static void choose(const struct report *report, struct report_answer *answer)
         -1; /* 2: there is a setting that counts; 1: one that is measured, not beyond its bound */
 
     for (size_t i = 0; i < report->n_points; ++i)
-        answer->crowded &=
-            !is_setting(&report->point[i]) || report_oversubscribed(&report->point[i]);
+        answer->crowded &= !report_is_setting(answer, &report->point[i]) ||
+                           report_oversubscribed(&report->point[i]);
     for (size_t i = 0; i < report->n_points; ++i) {
         const struct report_point *point = &report->point[i];
         const bool open = report_unmeasured(&point->value[REPORT_SPEEDUP]);
@@ -287,7 +323,7 @@ static void choose(const struct report *report, struct report_answer *answer)
             report_doubt_of(point, REPORT_SPEEDUP) ? !report_beyond(point) && !open : 2;
         const double speed = report_middle(point, REPORT_SPEEDUP);
 
-        if (!is_setting(point) || (!answer->crowded && report_oversubscribed(point)))
+        if (!report_is_setting(answer, point))
             continue;
         ++answer->settings;
         answer->certain += weight == 2;
@@ -348,8 +384,7 @@ bool report_answer_is_certain(const struct report *report)
         certain = certain && !report_doubt_of(&collectives->point[i], REPORT_STEP);
     return report->n_points == 0
                ? certain
-               : answer.certain > 0 && !answer.crowded &&
-                     !(answer.best->cores && report_doubt_of(answer.best, REPORT_OF_CORES));
+               : answer.certain > 0 && !answer.crowded && !report_rival_doubt(answer.best);
 }
 
 const char *report_answer_words(const struct report *report, char text[REPORT_CELL_TEXT])

@@ -166,17 +166,17 @@ static int write_figure(struct plot *plot)
     if (report->n_files == 0 || plot->footer[0] != '\0')
         return result;
     const struct record_run *run = &report->file[0].run;
+    const bool based = report->n_points > 0 && row != &figure_slide;
 
     if (plot->left_out > 0)
         snprintf(more, sizeof more, "%zu more workload%s or setting%s not drawn; ", plot->left_out,
                  plot->left_out == 1 ? "" : "s", plot->left_out == 1 ? "" : "s");
-    snprintf(
-        plot->footer, sizeof plot->footer, "%s%srun %.8s%s, %.48s, %.10s, commit %.12s%s%s",
-        strcmp(run->source, "measured") != 0 ? "SIMULATED: " : "", more, run->run_id,
-        report->many_runs ? " and others" : "", run->cpu_model, run->created_utc,
-        run->git_sha[0] != '\0' ? run->git_sha : "unknown", run->git_dirty ? " (modified)" : "",
-        report->n_points > 0 ? "; base: plain program, else DataParallel, else DDP, on one device"
-                             : "");
+    snprintf(plot->footer, sizeof plot->footer, "%s%srun %.8s%s, %.48s, %.10s, commit %.12s%s%s",
+             strcmp(run->source, "measured") != 0 ? "SIMULATED: " : "", more, run->run_id,
+             report->many_runs ? " and others" : "", run->cpu_model, run->created_utc,
+             run->git_sha[0] != '\0' ? run->git_sha : "unknown",
+             run->git_dirty ? " (modified)" : "",
+             based ? "; base: plain program, else DataParallel, else DDP, on one device" : "");
     return result;
 }
 

@@ -6,154 +6,198 @@
 #include <string.h>
 
 /* 16:9, as its PNG has twice the pixels: 1920 x 1080. */
-enum { SLIDE_WIDTH = 960, SLIDE_HEIGHT = 376, MOST_SETTINGS = 4, LAYERS = 2 };
-static const char *const layer_names[LAYERS] = {"DataParallel", "DDP"};
+enum { SLIDE_WIDTH = 960, SLIDE_HEIGHT = 376, MOST_PANELS = 4, LAYERS = 2 };
 
-/* A workload with one batch, on the most devices that it has with separate cores or GPUs. */
-struct setting {
+/* Settings of one workload, with one batch and one number of devices: a bar each. */
+struct panel {
     const struct report_group *group;
     size_t batch;
-    const struct report_point
-        *layer[LAYERS]; /* DataParallel; DDP, its fastest bucket. NULL: none */
-    int metric;         /* the ratio of both layers: against the faster of the single processes */
+    int devices;
+    const struct report_point *layer[LAYERS]; /* NULL: none */
 };
 
 /* How a bar is drawn. */
 enum state { CERTAIN, DOUBTFUL, UNMEASURED };
 
-static enum state state_of(const struct setting *setting, const struct report_point *point)
+static enum state state_of(const struct report_point *point)
 {
-    return report_unmeasured(&point->value[setting->metric])                 ? UNMEASURED
-           : figure_hollow(point) || report_doubt_of(point, setting->metric) ? DOUBTFUL
-                                                                             : CERTAIN;
+    const int rival = report_rival(point);
+
+    return report_unmeasured(&point->value[rival]) ? UNMEASURED
+           : figure_hollow(point) || report_rival_doubt(point) ||
+                   report_doubt_of(point, REPORT_SPEEDUP)
+               ? DOUBTFUL
+               : CERTAIN;
 }
 
-static bool setting_make(const struct report_group *group, size_t batch, struct setting *setting)
+static double ratio_of(const struct report_point *point)
 {
-    const struct report_point *most = NULL, *point;
+    return report_middle(point, report_rival(point));
+}
 
-    *setting = (struct setting){.group = group, .batch = batch};
-    for (point = group->point; point < group->point + group->n; ++point) {
-        const int layer = report_is_ddp(point);
-        const struct report_point **of = &setting->layer[layer];
-        const int crowded = report_oversubscribed(point);
+/* The panels that are drawn, and the setting that is best. */
+struct slide {
+    struct panel panel[MOST_PANELS];
+    size_t n;
+    const struct report_answer *answer;
+    const struct report_point *best;
+};
 
-        if (point->key->n_devices < 2 || figure_batch_of(group, point) != batch ||
-            !isfinite(report_middle(point, REPORT_SPEEDUP)))
+/* Adds the settings of that batch, on so many devices or on the most (0), unless they are there; of
+ * DDP the fastest bucket, or the end. */
+static void panel_add(struct slide *slide, struct panel panel, const struct report_point *end)
+{
+    const bool most = panel.devices == 0;
+    const struct report_group *group = panel.group;
+    size_t same = 0;
+
+    for (const struct report_point *point = group->point; point < group->point + group->n;
+         ++point) {
+        const int devices = point->key->n_devices;
+        const struct report_point **of = &panel.layer[report_is_ddp(point)];
+
+        if (!report_is_setting(slide->answer, point) ||
+            figure_batch_of(group, point) != panel.batch || devices < panel.devices ||
+            (!most && devices > panel.devices))
             continue;
-        if (!most || crowded < report_oversubscribed(most) ||
-            (crowded == report_oversubscribed(most) &&
-             point->key->n_devices > most->key->n_devices)) {
-            most = point;
-            memset(setting->layer, 0, sizeof setting->layer);
-        }
-        if (point->key->n_devices == most->key->n_devices &&
-            (!*of || report_middle(point, REPORT_SPEEDUP) > report_middle(*of, REPORT_SPEEDUP)))
+        if (devices > panel.devices)
+            memset(panel.layer, 0, sizeof panel.layer);
+        panel.devices = devices;
+        if (!*of || ratio_of(point) > ratio_of(*of))
             *of = point;
     }
-    if (most)
-        setting->metric = report_rival(setting->layer[0] ? setting->layer[0] : setting->layer[1]);
-    return most != NULL;
+    while (same < slide->n &&
+           (slide->panel[same].group != group || slide->panel[same].batch != panel.batch ||
+            slide->panel[same].devices != panel.devices))
+        ++same;
+    struct panel *to = same < slide->n ? &slide->panel[same] : &panel;
+
+    /* Both ends may be DDP with another bucket. */
+    if (end && to != &panel && to->layer[report_is_ddp(end)] == slide->best && end != slide->best) {
+        panel.layer[0] = NULL;
+        to = &panel;
+    }
+    if (end)
+        to->layer[report_is_ddp(end)] = end;
+    if (to == &panel && panel.devices > 0 && slide->n < MOST_PANELS)
+        slide->panel[slide->n++] = panel;
+}
+
+/* All settings of the record together. */
+struct summary {
+    const struct report_point *best, *worst; /* of those that are most certain */
+    enum state least;                        /* how certain these two are */
+    size_t pays, open, known; /* it pays, that is not certain, and the fastest process is known */
+};
+
+static bool is_known(const struct report_point *point)
+{
+    return point->cores || !report_works_on_cores(point->row);
+}
+
+static struct summary sum_up(const struct report *report, const struct report_answer *answer)
+{
+    struct summary sum = {.least = UNMEASURED};
+
+    for (size_t i = 0; i < report->n_points; ++i) {
+        const struct report_point *point = &report->point[i];
+
+        if (!report_is_setting(answer, point))
+            continue;
+        const enum state state = state_of(point);
+        /* A setting that is less certain than another is neither end. */
+        const enum state rank = state == DOUBTFUL && report_beyond(point) ? UNMEASURED : state;
+        const int pays = state == CERTAIN ? report_pays(point) : 0;
+
+        sum.known += is_known(point);
+        sum.pays += pays > 0;
+        sum.open += pays == 0 && is_known(point);
+        if (rank < sum.least || !sum.best) {
+            sum.least = rank;
+            sum.best = sum.worst = point;
+        }
+        if (rank == sum.least && ratio_of(point) > ratio_of(sum.best))
+            sum.best = point;
+        if (rank == sum.least && ratio_of(point) < ratio_of(sum.worst))
+            sum.worst = point;
+    }
+    return sum;
 }
 
 /* "1.45 times as fast as the best single process (1.40 to 1.50; DDP on 2 devices, mlp, 256 rows)".
  */
-static void add_layer(char text[REPORT_CELL_TEXT], const struct report *report,
-                      const struct setting *setting, const struct report_point *point)
+static void add_setting(char text[REPORT_CELL_TEXT], const struct plot *plot,
+                        const struct report_point *point)
 {
-    const struct report_value *value = &point->value[setting->metric];
-    const char *workload = point->key->workload;
+    const struct report *report = figure_report(plot);
+    const struct report_value *value = &point->value[report_rival(point)];
+    const struct record_key *key = point->key;
+    const bool weak = strcmp(point->row->run->scaling, "weak") == 0;
 
     report_add(text, "%s%s (", report_ratio_words(value, WORD),
-               report_unmeasured(value) ? "" : " times as fast as the best single process");
+               report_unmeasured(value) ? ""
+               : is_known(point)        ? " times as fast as the best single process"
+                                        : " times as fast as one device");
     if (value->range != REPORT_NONE)
         report_add(text, "%s to %s; ", report_ratio(value->lo, WORD),
                    report_ratio(value->hi, WORD));
-    report_add(text, "%s on %d devices, %.*s%s, %zu rows%s)", layer_names[report_is_ddp(point)],
-               point->key->n_devices, report_name_length(report, workload), workload,
-               report_axes_words(point->key, PHRASE), setting->batch,
-               figure_is_weak(setting->group) ? " per device" : "");
+    report_add(text, "%s on %d devices, %.*s%s, %zu rows%s)",
+               figure_style_words(plot, figure_style(point), PHRASE), key->n_devices,
+               report_name_length(report, key->workload), key->workload,
+               report_axes_words(key, PHRASE), point->base->key->global_batch,
+               weak ? " per device" : "");
 }
 
-/* Three sentences: whether several devices pay, and where most; where least, and what to keep in
- * mind; what was verified, and what is not drawn. */
-static void say(struct plot_table *table, const struct setting drawn[], size_t n, size_t left)
+/* Three sentences: whether several devices pay, where most, and what is not certain; where least,
+ * and what to keep in mind; what was verified, and what is not drawn. */
+static void say(struct plot_table *table, const struct report_answer *answer,
+                const struct summary *sum, size_t bars)
 {
-    static const char *const heads[] = {"Data parallelism does not pay",
-                                        "It is not certain whether data parallelism pays"};
     const struct report *report = figure_report(table->plot);
     const struct report_counts *counts = &report->counts;
-    const struct setting *best = NULL, *worst = NULL;
-    const struct report_point *first = NULL, *last = NULL; /* the layers of best and worst */
-    double most = -INFINITY, fewest = INFINITY;
-    bool cores = true, some[MOST_SETTINGS] = {false}, unsure[MOST_SETTINGS] = {false};
-    size_t pays = 0, open = 0;
-    enum state least = UNMEASURED;
+    const size_t n = answer->settings;
     char said[3][REPORT_CELL_TEXT] = {"", "", ""};
 
-    for (size_t i = 0; i < n * LAYERS; ++i) {
-        const struct setting *at = &drawn[i / LAYERS];
-        const struct report_point *point = at->layer[i % LAYERS];
-
-        if (!point)
-            continue;
-        const struct stats_interval widened = report_widened(point, at->metric);
-        const enum state state = state_of(at, point);
-        const double ratio = report_middle(point, at->metric);
-
-        cores = cores && (point->cores || !report_works_on_cores(point->row));
-        some[i / LAYERS] |= state == CERTAIN && widened.lo > 1;
-        unsure[i / LAYERS] |= state != CERTAIN || (widened.lo <= 1 && widened.hi >= 1);
-        /* A layer that is less certain than another is neither end. */
-        if (state < least) {
-            least = state;
-            most = -INFINITY;
-            fewest = INFINITY;
-        }
-        if (state == least && ratio > most) {
-            most = ratio;
-            best = at;
-            first = point;
-        }
-        if (state == least && ratio < fewest) {
-            fewest = ratio;
-            worst = at;
-            last = point;
-        }
-    }
-    for (size_t i = 0; i < n; ++i) {
-        pays += some[i];
-        open += unsure[i] && !some[i];
-    }
-    if (report_simulated(first->row))
+    if (report_simulated(sum->best->row))
         report_add(said[0], "SIMULATED: ");
-    if (pays > 0)
-        report_add(said[0], "Data parallelism pays in %zu of %zu settings", pays, n);
+    if (answer->certain == 0 || sum->least != CERTAIN)
+        report_add(said[0], "Not certain: data parallelism is");
+    else if (sum->pays > 0)
+        report_add(said[0], "Data parallelism pays in %zu of %zu settings:", sum->pays, n);
     else
-        report_add(said[0], "%s", heads[open > 0]);
-    report_add(said[0], ": at best ");
-    add_layer(said[0], report, best, first);
-    report_add(said[0], ".");
-    if (last != first) {
+        report_add(said[0], sum->known == 0 ? "Data parallelism is"
+                            : sum->open > 0 || sum->known < n
+                                ? "Whether data parallelism pays is not certain:"
+                                : "Data parallelism does not pay:");
+    report_add(said[0], " at best ");
+    add_setting(said[0], table->plot, sum->best);
+    report_add(said[0], ".%s%s%s", answer->doubt[0] != '\0' ? " " : "", answer->doubt,
+               answer->doubt[0] != '\0' ? "." : "");
+    if (sum->worst != sum->best) {
         report_add(said[1], "At worst ");
-        add_layer(said[1], report, worst, last);
+        add_setting(said[1], table->plot, sum->worst);
         report_add(said[1], ". ");
     }
-    if (open > 0 && open < n)
-        report_add(said[1], "In %zu of %zu settings it is not certain whether it pays. ", open, n);
-    if (!cores)
-        report_add(said[1], "One process on all cores was not measured: the best single process is "
-                            "the program on one device. ");
+    if (sum->open > 0 && sum->open < n)
+        report_add(said[1], "In %zu of %zu settings it is not certain whether it pays. ", sum->open,
+                   n);
+    if (sum->known < n)
+        report_add(said[1],
+                   "In %zu of %zu settings one process on all cores was not measured, so whether "
+                   "it pays is not shown. ",
+                   n - sum->known, n);
     report_add(said[1], "%s", report_state_words(report, PHRASE));
     report_add(said[2], "%zu of %zu planned launches were verified%s", counts->verified,
-               counts->planned, report_works_on_cores(first->row) ? ", on virtual devices" : "");
+               counts->planned,
+               report_works_on_cores(sum->best->row) ? ", on virtual devices" : "");
     if (counts->missing > 0)
         report_add(said[2], "; %zu not run", counts->missing);
     report_add(said[2], ".");
-    if (left > 0)
-        report_add(said[2], " %zu more settings were measured: they are on the page.", left);
+    if (n > bars)
+        report_add(said[2], " %zu more settings were measured: they are on the page.", n - bars);
     plot_table_panel(table, said[0], said[1], said[2]);
-    plot_number(table->plot, "bars", first->value[best->metric].range);
+    plot_number(table->plot, "bars", sum->best->value[report_rival(sum->best)].range);
+    plot_number(table->plot, "known", sum->known == n);
 }
 
 static void prepare_slide(struct plot *plot, struct plot_grid *grid)
@@ -162,63 +206,77 @@ static void prepare_slide(struct plot *plot, struct plot_grid *grid)
     plot->width = SLIDE_WIDTH;
 }
 
-/* Draws as many batches of each workload as there is space for, the largest. The sentences are a
- * panel of words, and each setting a panel after it. */
+/* Draws the best and the worst setting, and with the space that is left the largest batches of each
+ * workload. The sentences are a panel of words, and each pair of bars a panel after it. */
 static void write_slide(struct plot_table *table)
 {
     const struct report *report = figure_report(table->plot);
+    const struct report_answer answer = report_answer_of(report);
+    const struct summary sum = sum_up(report, &answer);
+    const struct report_point *const ends[] = {sum.best, sum.worst};
     static const size_t styles[LAYERS] = {FIGURE_DP, FIGURE_RANKS};
-    struct setting drawn[MOST_SETTINGS];
-    size_t n = 0, left = 0;
+    struct slide slide = {.answer = &answer, .best = sum.best};
+    size_t bars = 0;
 
     table->plot->narrow = false;
-    for (size_t g = 0; g < report->n_groups; ++g) {
-        const struct report_group *group = &report->group[g];
-        const size_t each = report->n_groups < MOST_SETTINGS ? MOST_SETTINGS / report->n_groups : 1;
-        size_t batches[PLOT_MAX_TICKS], first = n;
+    if (!sum.best)
+        return;
+    for (size_t i = 0; i < 2 * report->n_groups; ++i) {
+        const struct report_group *group = &report->group[i % report->n_groups];
+        const struct report_point *end = ends[i / report->n_groups];
 
-        for (size_t b = 0, all = figure_batches(group, batches, PLOT_MAX_TICKS); b < all; ++b) {
-            struct setting setting;
-
-            if (!setting_make(group, batches[b], &setting))
-                continue;
-            if (n - first == each) {
-                memmove(&drawn[first], &drawn[first + 1], (each - 1) * sizeof *drawn);
-                --n;
-                ++left;
-            }
-            if (n == MOST_SETTINGS)
-                ++left;
-            else
-                drawn[n++] = setting;
-        }
+        if (end >= group->point && end < group->point + group->n)
+            panel_add(&slide,
+                      (struct panel){.group = group,
+                                     .batch = figure_batch_of(group, end),
+                                     .devices = end->key->n_devices},
+                      end);
     }
-    if (n > 0)
-        say(table, drawn, n, left);
-    for (size_t i = 0; i < n; ++i) {
-        const struct setting *setting = &drawn[i];
-        const char *workload = setting->group->point->key->workload;
+    /* Each round takes the next smaller batch of each workload. */
+    for (size_t i = 0; i < MOST_PANELS * report->n_groups; ++i) {
+        const struct report_group *group = &report->group[i % report->n_groups];
+        size_t batches[PLOT_MAX_TICKS], all = figure_batches(group, batches, PLOT_MAX_TICKS);
+
+        if (i / report->n_groups < all)
+            panel_add(
+                &slide,
+                (struct panel){.group = group, .batch = batches[all - 1 - i / report->n_groups]},
+                NULL);
+    }
+    for (size_t i = 0; i < slide.n; ++i)
+        bars += slide.panel[i].layer[0] && slide.panel[i].layer[1] ? 2 : 1;
+    say(table, &answer, &sum, bars);
+    for (size_t i = 0; i < slide.n; ++i) {
+        const struct panel *panel = &slide.panel[i];
+        const char *workload = panel->group->point->key->workload;
         char title[PLOT_TEXT] = "", rows[PLOT_TEXT] = "";
+        bool rivals[2] = {false}; /* one device, one process on all cores */
 
         report_add(title, "%.*s%s", report_name_length(report, workload), workload,
-                   report_axes_words(setting->group->point->key, PHRASE));
-        report_add(rows, "%zu rows%s", setting->batch,
-                   figure_is_weak(setting->group) ? " per device" : "");
+                   report_axes_words(panel->group->point->key, PHRASE));
+        report_add(rows, "%zu rows%s", panel->batch,
+                   figure_is_weak(panel->group) ? " per device" : "");
+        for (size_t l = 0; l < LAYERS; ++l)
+            if (panel->layer[l])
+                rivals[report_rival(panel->layer[l]) == REPORT_OF_CORES] = true;
         plot_table_panel(table, title, rows,
-                         setting->metric == REPORT_OF_CORES ? "1 is one process, all cores"
-                                                            : "1 is one device");
+                         !rivals[1]   ? "1 is one device"
+                         : !rivals[0] ? "1 is one process, all cores"
+                                      : "1 is the best single process");
         for (size_t l = 0; l < LAYERS; ++l) {
-            const struct report_point *point = setting->layer[l];
+            const struct report_point *point = panel->layer[l];
 
             if (!point)
                 continue;
-            const struct figure_value value = figure_value(&point->value[setting->metric], 1);
+            const struct figure_value value = figure_value(&point->value[report_rival(point)], 1);
             char label[PLOT_TEXT] = "";
 
-            report_add(label, "%s on %d", layer_names[l], point->key->n_devices);
+            report_add(label, "%s on %d",
+                       figure_style_words(table->plot, figure_style(point), PHRASE),
+                       point->key->n_devices);
             plot_table_series(table, styles[l], label);
             PLOT_ROW(table, (double)(i + 1) + 0.44 * ((double)l - 0.5), (double)l, value.middle,
-                     value.lo, value.hi, state_of(setting, point));
+                     value.lo, value.hi, state_of(point));
         }
     }
 }

@@ -659,6 +659,20 @@ def unverified(file):
     return [f"Not verified, and in no number here: {n} of {planned} launches{cut}."] if n else []
 
 
+def doubts(file):
+    """What is not certain of the answer and of the slide, without why and what to do."""
+    settings, sure, (best, _) = choice(file)
+    noisy = [p for p in settings if p not in sure]
+    if best.crowded:
+        return "This is no evidence of speed: more devices than cores"
+    if not sure or not noisy:
+        return noisy_cells(file) if sure else ""
+    some = f"{len(noisy)} of {len(settings)} settings on several devices {'was' if len(noisy) == 1 else 'were'} not certain enough to count"
+    larger = max((p for p in noisy if p.speedup.middle > best.speedup.middle), key=lambda p: p.speedup.middle, default=None)
+    return some + (" (one was not measured well enough)" if larger and unmeasured(larger.speedup) else
+                   f" (a larger number, {ratio(larger.speedup.middle)}, {'is more than is possible' if larger.beyond() else 'may be chance'})" if larger else "")
+
+
 def answer(file):
     """What was not verified, how certain the best setting is, and what to do next, after the sentence about it."""
     settings, sure, ends = choice(file)
@@ -671,8 +685,6 @@ def answer(file):
     first = ("" if sure and not best.crowded else "Not certain: ") + training(file, best)
     noisy = [p for p in settings if p not in sure]
     larger = max((p for p in noisy if p.speedup.middle > v.middle), key=lambda p: p.speedup.middle, default=None)
-    words = larger and ("one was not measured well enough" if unmeasured(larger.speedup) else f"a larger number, {ratio(larger.speedup.middle)}, " +
-                        ("is more than is possible" if larger.beyond() else "may be chance"))
     if sure and noisy and (larger or hi < 1):
         first += (", the only setting that is certain enough" if len(sure) == 1 else
                   f", the best of the {len(sure)} settings that are certain enough")
@@ -682,7 +694,7 @@ def answer(file):
     again = ": go on with --resume." if not sure and doubt == "failed" else "." if missing else ": sweep again on an idle machine." if not sure and doubt == "disturbed" else (f": sweep again with --launches {2 * n}, on an idle machine." if n >= 6 else
                                  ": sweep again with --launches 6.")
     if best.crowded:
-        rest += ["This is no evidence of speed: more devices than cores."]
+        rest += [f"{doubts(file)}."]
     elif not sure:
         few = ("Not measured in the launches of its base, so not certain" if n == 0 else "Measured once, so not certain"
                if n == 1 else f"Measured {n} times, too few to be certain")
@@ -690,11 +702,8 @@ def answer(file):
         rest += [("A launch of it failed, so not certain" if doubt == "failed" else few if n < 6 else
                   f"{much} of its {n} launches were disturbed, too many to be certain" if doubt == "disturbed" else
                   "That is too noisy to be certain") + again]
-    elif noisy:
-        some = f"{len(noisy)} of {len(settings)} settings on several devices {'was' if len(noisy) == 1 else 'were'} not certain enough to count"
-        rest += [some + (f" ({words})" if larger else "") + again]
-    elif noisy_cells(file):
-        rest += [noisy_cells(file) + again]
+    elif doubts(file):
+        rest += [doubts(file) + again]
     elif lo <= 1 <= hi:
         rest += ["More launches may tell" + again]
     elif not rest and not state(file):
@@ -733,16 +742,29 @@ def lead(file):
     return said
 
 
+def against_fastest(p):
+    """The ratio to the faster of the program on one device and on all cores; whether that is doubtful; whether it pays: 1, -1, 0 not certain."""
+    threads = p.of_cores.middle < p.speedup.middle
+    v = p.of_cores if threads else p.speedup
+    cores = p.doubt(True, p.of_cores, base=p.cores) if p.cores else ""
+    doubt = bool(cores if threads else p.doubt() or cores not in ("", "wide"))
+    beats_both = p.cores and min(p.wider(p.of_cores, -1), p.wider(v, -1)) > 1
+    return v, doubt, 0 if doubt else -1 if p.wider(v, 1) < 1 else int(bool(beats_both))
+
+
 def rival(p):
-    """How fast a setting is next to one process with the same cores."""
-    v = p.of_cores
+    """How fast a setting is next to the fastest single process."""
+    v, doubt, pays = against_fastest(p)
+    verdict = ("that is not certain" if doubt else "data parallelism does not pay" if pays < 0 else
+               "data parallelism pays" if pays > 0 else "whether data parallelism pays is not certain")
+    if v is p.speedup:
+        return (f"One process on {p.k} cores was slower here than on one, so one core is the best single process "
+                f"(batch {p.rows}): {verdict}.")
     sure = f"{ratio(v.lo)} to {ratio(v.hi)}; " if v.kind == "interval" or unmeasured(v) else ""
-    pays = ("that is not certain" if cores_mark(p) else "data parallelism does not pay" if p.wider(v, 1) < 1 else
-            "data parallelism pays" if p.wider(v, -1) > 1 else "whether data parallelism pays is not certain")
     who = f"{count_words(p.k, 'device')}{' with DDP' if p.mode == 'ddp' else ''} are"
     same = "as fast as the same cores used by one process"
-    return (f"How many times {who} {same} was not measured well enough ({sure}batch {p.rows}): {pays}." if unmeasured(v) else
-            f"{who} {ratio(v.middle)} times {same} ({sure}batch {p.rows}): {pays}.")
+    return (f"How many times {who} {same} was not measured well enough ({sure}batch {p.rows}): {verdict}." if unmeasured(v) else
+            f"{who} {ratio(v.middle)} times {same} ({sure}batch {p.rows}): {verdict}.")
 
 
 def sentences(file):
@@ -750,64 +772,79 @@ def sentences(file):
     return {"answer": " ".join(answer(file)), "lead": lead(file)}
 
 
-SLIDE_SETTINGS = 4
+SLIDE_PANELS = 4
 
 
-def slide_layers(file):
-    """By setting: DataParallel and the fastest DDP on the most devices, the largest batches of each workload; how many are left out."""
-    groups = []
-    for w in file.workloads():
-        settings = []
-        for rows in sorted({p.rows for p in file.of(w)}):
-            there = [p for p in file.of(w) if p.rows == rows and p.k > 1 and p.mode != "plain-mt" and p.ok and p.base]
-            there = [p for p in there if not p.crowded] or there
-            there = [p for p in there if p.k == max(q.k for q in there)]
-            layers = [max((p for p in there if p.mode == mode), key=lambda p: p.speedup.middle, default=None) for mode in ("dp", "ddp")]
-            if there:
-                settings.append([p for p in layers if p])
-        groups.append(settings)
-    each = max(1, SLIDE_SETTINGS // len(groups))
-    drawn = [s for g in groups for s in g[-each:]][:SLIDE_SETTINGS]
-    return drawn, sum(map(len, groups)) - len(drawn)
+def slide_settings(file):
+    """All settings with their ratio, 0 certain, 1 not, 2 unmeasured, and whether it pays; the best and the worst of the most certain."""
+    settings = []
+    for p in choice(file)[0]:
+        v, doubt, pays = against_fastest(p)
+        state = 2 if unmeasured(v) else 1 if p.crowded or p.doubt() or doubt else 0
+        settings.append((p, v, state, 0 if state else pays))
+    rank = {id(p): 2 if state == 1 and p.beyond() else state for p, _, state, _ in settings}
+    ends = [s for s in settings if rank[id(s[0])] == min(rank.values())]
+    return settings, max(ends, key=lambda s: s[1].middle), min(ends, key=lambda s: s[1].middle), min(rank.values())
+
+
+def slide_bars(file):
+    """The bars: those of the best and of the worst setting, then on the most devices the largest batches of each workload."""
+    settings, best, worst, _ = slide_settings(file)
+    ratios = {id(p): v.middle for p, v, *_ in settings}
+    panels = []  # (workload, batch, devices), {mode: setting}
+
+    def panel(workload, rows, k, end=None):
+        there = [p for p, *_ in settings if (p.key["workload"], p.rows) == (workload, rows) and (k is None or p.k == k)]
+        k = max((p.k for p in there), default=0)
+        bars = {m: max(of, key=lambda p: ratios[id(p)]) for m in ("dp", "ddp") if (of := [p for p in there if p.k == k and p.mode == m])}
+        same = next((b for place, b in panels if place == (workload, rows, k)), None)
+        if same is not None and end and end is not best[0] and same.get(end.mode) is best[0]:
+            bars, same = {}, None
+        if end:
+            (bars if same is None else same)[end.mode] = end
+        if bars and same is None and len(panels) < SLIDE_PANELS:
+            panels.append(((workload, rows, k), bars))
+
+    for end in (best[0], worst[0]):
+        panel(end.key["workload"], end.rows, end.k, end)
+    for i in range(SLIDE_PANELS):
+        for w in file.workloads():
+            batches = sorted({p.rows for p in file.of(w) if p.ok and p.mode != "plain-mt"}, reverse=True)
+            if i < len(batches):
+                panel(w, batches[i], None)
+    return [p for _, bars in panels for mode in ("dp", "ddp") if (p := bars.get(mode))]
 
 
 def slide_sentences(file):
     planned, missing = file.run["planned"], file.run["planned"] - len(file.cells)
-    drawn, left = slide_layers(file)
-    settings = []  # of each layer: its point, its ratio, whether that is against all cores, and 0 certain, 1 not, 2 unmeasured
-    for layers in drawn:
-        cores = layers[0].of_cores.middle < layers[0].speedup.middle
-        some = []
-        for p in layers:
-            v = p.of_cores if cores else p.speedup
-            doubt = p.crowded or (cores_mark(p) if cores else p.doubt())
-            some.append((p, v, 2 if unmeasured(v) else 1 if doubt else 0))
-        settings.append(some)
-    least = min(state for some in settings for *_, state in some)
-    ends = [(p, v) for some in settings for p, v, state in some if state == least]
-    best, worst = max(ends, key=lambda e: e[1].middle), min(ends, key=lambda e: e[1].middle)
+    settings, best, worst, least = slide_settings(file)
 
-    def layer(p, v):
+    def setting(p, v, *_):
         name = p.key["workload"].partition(":")[0]
         name = name if sum(w.partition(":")[0] == name for w in file.workloads()) == 1 else p.key["workload"]
         range_words = f"{ratio(v.lo)} to {ratio(v.hi)}; " if v.kind != "none" else ""
-        return (times_words(v, " times as fast as the best single process") + f" ({range_words}"
-                f"{'DDP' if p.mode == 'ddp' else 'DataParallel'} on {p.k} devices, {name}, {p.rows} rows)")
+        buckets = sorted({0} | {q.bucket for q in file.points})
+        mode = "DDP" + (f" {bucket_words(p.bucket)}" if buckets.index(p.bucket) else "") if p.mode == "ddp" else "DataParallel"
+        against = "the best single process" if p.cores else "one device"
+        return times_words(v, f" times as fast as {against}") + f" ({range_words}{mode} on {p.k} devices, {name}, {p.rows} rows)"
 
-    pays = [any(state == 0 and p.wider(v, -1) > 1 for p, v, state in some) for some in settings]
-    unsure = [not pay and any(state or p.wider(v, -1) <= 1 <= p.wider(v, 1) for p, v, state in some)
-              for pay, some in zip(pays, settings)]
-    head = (f"Data parallelism pays in {sum(pays)} of {len(pays)} settings" if any(pays) else
-            "It is not certain whether data parallelism pays" if any(unsure) else "Data parallelism does not pay")
-    second = [f"At worst {layer(*worst)}."] if worst[0] is not best[0] else []
-    if 0 < sum(unsure) < len(unsure):
-        second += [f"In {sum(unsure)} of {len(unsure)} settings it is not certain whether it pays."]
-    if not all(p.cores for some in settings for p, *_ in some):
-        second += ["One process on all cores was not measured: the best single process is the program on one device."]
+    n, known = len(settings), sum(p.cores is not None for p, *_ in settings)
+    pays = sum(pay > 0 for *_, pay in settings)
+    unsure = sum(pay == 0 and p.cores is not None for p, *_, pay in settings)
+    head = ("Not certain: data parallelism is" if least or not choice(file)[1] else
+            f"Data parallelism pays in {pays} of {n} settings:" if pays else "Data parallelism is" if not known else
+            "Whether data parallelism pays is not certain:" if unsure or known < n else "Data parallelism does not pay:")
+    doubt = f" {doubts(file)}." if doubts(file) else ""
+    second = [f"At worst {setting(*worst)}."] if worst[0] is not best[0] else []
+    if 0 < unsure < n:
+        second += [f"In {unsure} of {n} settings it is not certain whether it pays."]
+    if known < n:
+        second += [f"In {n - known} of {n} settings one process on all cores was not measured, so whether it pays is not shown."]
     said = f"{sum(l.ok for l in file.cells)} of {planned} planned launches were verified, on virtual devices"
     said += f"; {missing} not run." if missing else "."
+    left = n - len(slide_bars(file))
     said += f" {left} more settings were measured: they are on the page." if left else ""
-    return [f"{head}: at best {layer(*best)}.", " ".join(second + state(file)), said]
+    return [f"{head} at best {setting(*best)}.{doubt}", " ".join(second + state(file)), said]
 
 
 class Peers:
@@ -1133,6 +1170,12 @@ def elsewhere(lockstep, records, out, file):
             wrong.append(f"{name} lacks '{said}'")
     if not choice(file)[2]:
         return wrong
+    return wrong + slide_words(out, file)
+
+
+def slide_words(out, file):
+    """What is wrong with the slide."""
+    wrong = []
     words = (out / "slide-text.tsv").read_text(encoding="utf-8").splitlines()[:3]
     drawn = " ".join(" ".join(xml.parse(out / "slide.svg").getroot().itertext()).split())
     for text, line in zip(slide_sentences(file), words):
@@ -1173,6 +1216,16 @@ def made_up(lockstep, make_records, out):
     wrong += elsewhere(lockstep, cut, out / "cut", File(cut))
     if not (out / "cut" / "slide.svg").exists() or " not run." not in slide_sentences(File(cut))[-1]:
         wrong.append("there is no slide of an interrupted sweep")
+    # A real sweep has one process on all cores, and a fast or a slow one.
+    whole = out / "cores.jsonl"
+    subprocess.run([lockstep, "sweep", "--bind", "none", "--seconds", "0.02", "--steps", "2:6", "--devices", "virt:2", "--counts", "1,2",
+                    "--batch", "31,64", "--mode", "plain,plain-mt,dp,ddp", "--launches", "6", "--workload", "mlp:64,96,10", "--out", whole],
+                   check=True, capture_output=True)
+    subprocess.run([lockstep, "report", whole, "--slide", "--out", out / "cores"], check=False, capture_output=True)
+    wrong += slide_words(out / "cores", File(whole))
+    got = subprocess.run([lockstep, "report", whole, "--format", "annotations"], check=False, capture_output=True, text=True).stdout
+    if f"::{' '.join(answer(File(whole)))} " not in got.replace("%25", "%") or "process" not in got:
+        wrong.append(f"of {whole.name} lacks '{' '.join(answer(File(whole)))}': {got.splitlines()[-1:]}")
     if len(said) < len(MADE_UP):
         wrong.append(f"made-up records make only {len(said)} different answers")
     return wrong

@@ -644,6 +644,10 @@ Test(claims, the_plain_program_on_all_cores_is_a_reference)
     bench_close(bench);
 }
 
+#define SLOWER                                                                                     \
+    "One process on 2 cores was slower here than on one, so one core is the best single process "  \
+    "(batch 64): "
+
 /* Whether data parallelism pays is a ratio by launch, with an interval and its doubts. */
 Test(claims, the_same_cores_in_one_process_are_a_rival)
 {
@@ -660,6 +664,9 @@ Test(claims, the_same_cores_in_one_process_are_a_rival)
         {600, 60, 0, false, "(0.90 to 1.50; batch 64): that is not certain. "},
         {600, 0, 2, false, "(1.20 to 1.20; batch 64): that is not certain. "},
         {600, 0, 0, true, "(1.20 to 1.20; batch 64): that is not certain. "},
+        {11000, 2000, 0, false, SLOWER "data parallelism pays. "}, /* wide, and far slower */
+        {11000, 0, 2, false, SLOWER "that is not certain. "},
+        {11000, 0, 0, true, SLOWER "that is not certain. "},
     };
     for (size_t i = 0; i < sizeof list / sizeof list[0]; ++i) {
         struct bench *bench = bench_open("strong");
