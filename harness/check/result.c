@@ -143,8 +143,7 @@ void runner_unask(struct runner_result *result, bool interrupted)
                                      .verdict = interrupted ? CHECK_BROKEN : CHECK_SKIP,
                                      .unasked = !interrupted};
     snprintf(result->reason, sizeof result->reason,
-             interrupted ? "no verdict: the run was interrupted"
-                         : "not run: --exitfirst ended the run");
+             interrupted ? "no verdict: interrupted" : "not run: --exitfirst ended the run");
 }
 
 /* ---- the exit status ------------------------------------------------------------------------- */

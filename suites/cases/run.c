@@ -321,13 +321,11 @@ static int call_open(struct check_session *s, const struct impl_ops *ops, bool h
 static int run_open_session(struct check_session *s, const struct impl_ops *ops,
                             const struct check_settings *settings, bool host_only, char reason[600])
 {
-    const char *fault;
-    bool to_blame;
-
     memset(s, 0, sizeof *s);
     s->settings = settings;
     if (call_open(s, ops, host_only, reason) == 0) {
-        fault = check_about(&s->about);
+        const char *fault = check_about(&s->about);
+
         if (!fault && !operations_match(ops, s->about.capabilities))
             fault = "it claims a capability and has no operation for it";
         if (!fault && host_only && s->about.devices != 0)
@@ -336,7 +334,8 @@ static int run_open_session(struct check_session *s, const struct impl_ops *ops,
             return 0;
         snprintf(reason, 600, "open: %s", fault);
     }
-    to_blame = s->fault;
+    const bool to_blame = s->fault;
+
     check_session_close(s);
     s->fault = to_blame;
     return -1;
