@@ -62,7 +62,7 @@ static int run_cases(const char *command, struct runner_run *run)
             ++jobs[n - 1].n;
             last = area;
         }
-        status = runner_jobs(command, run->options, jobs, n, used);
+        status = runner_jobs(command, run->options, jobs, n, run->n);
         if (status != EXIT_INTERRUPTED)
             continue;
         /* A verdict that was not shown, or a pass with one schedule, could still have changed. */

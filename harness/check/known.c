@@ -70,9 +70,11 @@ int runner_know(const char *command, struct runner_run *run, bool over)
             wrong = "a line is CASE, the first words of its failure, '#' and why it is known";
         else if (!exists)
             wrong = "there is no such case; lockstep check --list shows them";
-        for (size_t i = 0; !wrong && i < over * run->n; ++i)
-            if (strcmp(run->result[i].test->id, id) == 0)
-                wrong = judge_known(&run->result[i], words, why, place);
+        for (size_t i = 0; !wrong && i < run->n; ++i)
+            if (strcmp(run->result[i].test->id, id) == 0) {
+                run->result[i].listed = true;
+                wrong = over ? judge_known(&run->result[i], words, why, place) : NULL;
+            }
     }
     if (ferror(file))
         wrong = strerror(errno);

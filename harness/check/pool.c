@@ -370,7 +370,8 @@ static void show_verdicts(const struct pool *pool, struct runner_job *job, size_
         const struct runner_result *result = job->result[job->shown];
 
         ++progress->done;
-        progress->bad += runner_failed(result);
+        progress->bad += runner_failed(result) && !result->listed;
+        progress->listed += runner_failed(result) && result->listed;
         if (progress->said == 0)
             progress->said = runner_now();
         if (!progress->terminal && runner_now() - progress->said < SAYS_SECONDS)
@@ -382,6 +383,8 @@ static void show_verdicts(const struct pool *pool, struct runner_job *job, size_
         fprintf(stderr, "] %.40s", result->test->id);
         if (progress->bad > 0)
             fprintf(stderr, ", %zu not passed", progress->bad);
+        if (progress->listed > 0)
+            fprintf(stderr, ", %zu listed as known", progress->listed);
         fputs(progress->terminal ? "" : "\n", stderr);
         fflush(stderr);
     }
@@ -457,7 +460,7 @@ int runner_pool(struct runner_job jobs[], size_t n, size_t slots, struct runner_
             break;
         wait_for_words(&pool);
         status = collect_jobs(&pool);
-        failed = progress && progress->exitfirst && progress->bad > 0;
+        failed = progress && progress->exitfirst && progress->bad + progress->listed > 0;
         busy = false;
         for (size_t i = 0; i < slots; ++i)
             busy = busy || pool.process[i].job;

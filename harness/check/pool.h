@@ -49,8 +49,8 @@ bool runner_catches(enum check_verdict verdict, size_t compared);
 struct runner_progress {
     bool terminal;
     bool exitfirst; /* nothing goes on after the first verdict that is FAIL or BROKEN */
-    size_t done, total, bad;
-    double said; /* no terminal: when a line was printed last */
+    size_t done, total, bad, listed; /* listed: failures of cases in the file of --known */
+    double said;                     /* no terminal: when a line was printed last */
 };
 
 /* Runs all jobs, at most `slots` at a time. Returns 0; 1 if a stop was requested first; or -1 with

@@ -55,8 +55,12 @@ int runner_out_close(const char *command, struct whole_file out[RUNNER_FORMATS])
 int runner_jobs(const char *command, const struct runner_options *options, struct runner_job jobs[],
                 size_t n, size_t total)
 {
-    struct runner_progress progress = {
-        .terminal = isatty(STDERR_FILENO) != 0, .exitfirst = options->exitfirst, .total = total};
+    struct runner_progress progress = {.terminal = isatty(STDERR_FILENO) != 0,
+                                       .exitfirst = options->exitfirst,
+                                       .done = total,
+                                       .total = total};
+    for (size_t j = 0; j < n && total > 0; ++j)
+        progress.done -= jobs[j].n;
     const int status = runner_pool(jobs, n, options->jobs, &progress);
     const char *why = strerror(errno);
 

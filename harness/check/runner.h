@@ -136,6 +136,7 @@ struct runner_result {
     const char *sentence; /* of its rule; "": RULES.md has none */
     enum check_verdict verdict;
     bool unasked; /* SKIP, because the run ended before it: --exitfirst */
+    bool listed;  /* in the file of --known */
     bool known;   /* SKIP, because it failed as --known says */
     bool ran;     /* it ran in a process: the verdict is about the implementation */
     size_t compared;

@@ -283,11 +283,11 @@ misuse 'names nothing' --profile ,
 misuse 'names nothing' --only ,
 [ -c /dev/null ] || fail "/dev/null was replaced"
 
-# interrupted PASSED BROKEN OPTION...: the status is 130, the files have the verdicts so far, and no process is left.
+# interrupted PASSED SKIPPED BROKEN OPTION...: the status is 130, the files have the verdicts so far, and no process is left.
 interrupted() {
-    wanted="\"pass\": $1, \"fail\": 0, \"skip\": 0, \"broken\": $2"
-    broken=$2
-    shift 2
+    wanted="\"pass\": $1, \"fail\": 0, \"skip\": $2, \"broken\": $3"
+    broken=$3
+    shift 3
     "$lockstep" check --impl "$fake" --format json:held.json --format md:held.md --format junit:held.xml "$@" >out 2>err &
     runner=$!
     before=none
@@ -309,14 +309,15 @@ interrupted() {
     grep -q '^INTERRUPTED ' out || fail "$(cat out)"
     grep -q "<testsuites .* failures=\"0\" errors=\"$broken\"" held.xml || fail "$(cat held.xml)"
 }
-few='--impl-options hang@20 --only SPLIT-02.fewer,SPLIT-03.count'
+few='--impl-options hang@20 --only SPLIT-02.fewer,SPLIT-03.count,GRAD-01.ones'
 # shellcheck disable=SC2086 # words
-interrupted 1 1 $few
+interrupted 1 1 1 $few
+grep -q 'interrupted after 2 of 3 verdicts' err || fail "not of all cases: $(cat err)"
 expect_status 0 "$lockstep" check --impl "$fake" --only @held.json
 grep -q '1 of 1 cases passed' out || fail "not the case that had no verdict: $(cat out)"
 # shellcheck disable=SC2086 # words
-interrupted 0 2 $few --seed 7 # a pass with one schedule is none
-interrupted 0 2 --impl-options open-hang --only "$cases"
+interrupted 0 1 2 $few --seed 7 # a pass with one schedule is none
+interrupted 0 0 2 --impl-options open-hang --only "$cases"
 grep -q 'tested: the run was interrupted; 2 cases were not run' out || fail "$(cat out)"
 
 # The runner is killed: its children die with it.
