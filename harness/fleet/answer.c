@@ -80,13 +80,14 @@ char *fleet_answer(const struct fleet *fleet)
     struct reason *reason = cli_alloc(fleet->n, sizeof *reason);
     const struct fleet_rule *rule = &fleet->rule;
     struct memory_file text = {.to = NULL};
-    size_t n = 0, out = 0, untested = 0;
+    size_t n = 0, out = 0, untested = 0, unjudged = 0;
     char but[64] = "";
 
     for (size_t i = 0; i < fleet->n; ++i) {
         const struct fleet_node *node = &fleet->node[i];
         struct reason *one = &reason[n];
 
+        unjudged += fleet_passes(node) && node->unjudged;
         if (fleet_passes(node))
             continue;
         *one = (struct reason){.node = node, .rank = ranks[node->status], .words = "no verdict"};
@@ -118,6 +119,9 @@ char *fleet_answer(const struct fleet *fleet)
     else
         fprintf(text.to, "Take out none of %zu%s", fleet->n, but);
     print_reasons(text.to, reason, out);
+    if (unjudged > 0)
+        fprintf(text.to, "%s soak judged no speed on %zu that pass%s", out > 0 ? ";" : ", but",
+                unjudged, unjudged == 1 ? "es" : "");
     if (n > out) {
         fprintf(text.to, ". Measure %zu again: ", n - out);
         print_reasons(text.to, reason + out, n - out);

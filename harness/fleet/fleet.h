@@ -32,7 +32,7 @@ enum {
     FLEET_FACTS = 512,      /* of a verdict */
     FLEET_LIMITS = 256,     /* of a verdict */
     FLEET_DEVICES = 64,     /* of a limit */
-    FLEET_TEXT = 320,
+    FLEET_TEXT = 512,
     FLEET_CAUSE = 96
 };
 
@@ -76,6 +76,8 @@ struct fleet_node {
     bool expected;
     bool copied;   /* another node has an identity of it */
     bool absolute; /* a binding limit on its speed was not learned from machines */
+    bool judged;   /* a binding limit is on its speed */
+    bool unjudged; /* its soak judged no speed */
     bool untested; /* ACCEPTED, but nothing shows that it computes right: it is NOT SHOWN */
     bool starved;  /* memory or descriptors were short when its file was read */
     enum fleet_status status;

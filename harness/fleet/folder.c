@@ -233,8 +233,10 @@ void fleet_join(struct fleet *fleet, const struct fleet_names *names)
         if (!other || node->status == FLEET_BROKEN || node->copied)
             continue;
         node->copied = true;
-        snprintf(words, sizeof words, "%zu nodes have one %s, %s: this file and %.200s", n,
-                 identity_words[identity], is, other->file);
+        snprintf(words, sizeof words,
+                 "%zu nodes have one %s, %.16s: this file and %.100s come from one machine; only "
+                 "one can be judged: remove the other%s",
+                 n, identity_words[identity], is, other->file, n > 2 ? "s" : "");
         snprintf(cause, sizeof cause, "%.40s has the same %s", other->name,
                  identity_words[identity]);
         break_node(node, cause, words);

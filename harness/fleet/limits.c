@@ -277,10 +277,11 @@ int fleet_limits(const json_t *root, enum validate_verdict cases, struct fleet_n
             return -1;
         add_numbers(node, &view);
         count[view.shown.verdict] += view.limit.binding;
-        node->absolute =
-            node->absolute || (view.limit.binding && view.limit.row->kind != QUANTITY_RATIO &&
-                               view.limit.row->kind != QUANTITY_BYTES &&
-                               strcmp(text_in(view.json, "evidence"), "learned") != 0);
+        const bool speed = view.limit.binding && view.limit.row->kind != QUANTITY_RATIO &&
+                           view.limit.row->kind != QUANTITY_BYTES;
+
+        node->judged |= speed;
+        node->absolute |= speed && strcmp(text_in(view.json, "evidence"), "learned") != 0;
         if (view.limit.binding && view.shown.verdict != VALIDATE_PASS)
             give_reason(node, &view);
     }

@@ -8,7 +8,7 @@
 #include "command/command.h"
 #include "fleet/fleet.h"
 
-enum { LETTERS = 16, DIGITS = 3, NOTE = 100, NOT_ENDED = -1 };
+enum { LETTERS = 16, DIGITS = 3, NOTE = 200, NOT_ENDED = -1 };
 
 /* The steps that show that a node computes right. */
 static const char *const tests[] = {"check", "soak"};
@@ -51,6 +51,7 @@ static bool read_lines(const char *at, struct fleet_node *node, struct steps *st
             snprintf(steps->failed, sizeof steps->failed, "%.63s", step);
         }
         text_add(step, sizeof step, "%.*s", bytes < NOTE ? (int)bytes : NOTE, note);
+        node->unjudged |= strstr(step, "not judged") != NULL;
         text_list(node->steps, sizeof node->steps, ", ", step);
         at = note + bytes + (note[bytes] == '\n');
     }
@@ -80,7 +81,7 @@ int fleet_steps(const char *path, struct fleet_node *node, struct text_error *wh
         char old[FLEET_TEXT];
 
         memcpy(old, node->why, sizeof old);
-        snprintf(node->why, sizeof node->why, "its steps: %.200s", node->steps);
+        snprintf(node->why, sizeof node->why, "its steps: %.400s", node->steps);
         text_add(node->why, sizeof node->why, "%s%s", old[0] != '\0' ? "; also, " : "", old);
         node->status = first == EXIT_FAILED ? FLEET_REJECTED : FLEET_NOT_SHOWN;
         node->cause[0] = '\0';
@@ -99,6 +100,14 @@ int fleet_steps(const char *path, struct fleet_node *node, struct text_error *wh
                  "check and soak (%.120s) nor by cases that its profile requires",
                  node->steps[0] != '\0' ? node->steps : "unknown");
         snprintf(node->cause, sizeof node->cause, "correctness not tested");
+    }
+    if (node->status == FLEET_ACCEPTED && node->unjudged && !node->judged) {
+        node->status = FLEET_NOT_SHOWN;
+        snprintf(
+            node->why, sizeof node->why,
+            "it is accepted, but no limit on its speed binds, and soak judged no speed (%.400s)",
+            node->steps);
+        snprintf(node->cause, sizeof node->cause, "speed not judged");
     }
     return known && node->n_facts > 0 ? fleet_add_fact(node, "steps", steps.names, why) : 0;
 }

@@ -114,7 +114,7 @@ void fleet_advice_words(const struct fleet_node *node, char text[2 * FLEET_TEXT]
     char shown[VALIDATE_TEXT];
 
     text[0] = '\0';
-    snprintf(shown, sizeof shown, "%s", node->shown);
+    snprintf(shown, sizeof shown, "%.319s", node->shown);
     for (size_t i = 0; i < node->worse && !known; ++i) {
         const struct fleet_outlier *worst = &node->worst[i];
         const struct profile_limit limit = {.row = worst->limit->row};
@@ -183,14 +183,6 @@ bool fleet_next(const struct fleet *fleet, enum fleet_list list, struct fleet_it
         node = outlier->node;
         item->failed = outlier->is_worse;
         fleet_outlier_words(outlier, item->words);
-    } else if (list == FLEET_LIST_DRIFT && *at < fleet->n_drifts) {
-        const struct fleet_drift *drift = &fleet->drift[(*at)++];
-
-        node = drift->node;
-        item->failed = drift->decides;
-        snprintf(item->words, sizeof item->words, "%.100s is %.160s, most have %.160s", drift->what,
-                 drift->value ? drift->value : "unknown",
-                 drift->majority ? drift->majority : "none");
     } else if (list == FLEET_LIST_SPLITS && *at < fleet->n_splits) {
         const struct fleet_split *split = &fleet->split[(*at)++];
 
@@ -199,18 +191,34 @@ bool fleet_next(const struct fleet *fleet, enum fleet_list list, struct fleet_it
                  "%.100s: %zu values, and none is that of more than half; %zu nodes have %.160s",
                  split->what, split->values, split->have, split->most ? split->most : "none");
         return true;
-    } else if (list < FLEET_LIST_OUTLIERS || list == FLEET_LIST_UNEXPECTED) {
+    } else {
         while (*at < fleet->n && !node) {
             const struct fleet_node *one = &fleet->node[(*at)++];
 
             if (list == FLEET_LIST_UNEXPECTED ? fleet->expects && !one->expected
-                                              : one->status == statuses[list])
+                : list == FLEET_LIST_DRIFT
+                    ? one->drifts > 0
+                    : list < FLEET_LIST_OUTLIERS && one->status == statuses[list])
                 node = one;
         }
-        item->failed = true;
+        item->failed = list != FLEET_LIST_DRIFT;
+        item->words[0] = '\0';
+        /* A node's differences are one item; 12 digits tell a digest from others. */
+        for (size_t i = 0; list == FLEET_LIST_DRIFT && node && i < fleet->n_drifts; ++i) {
+            const struct fleet_drift *drift = &fleet->drift[i];
+            const int most = strstr(drift->what, "sha256") ? 12 : 160;
+
+            if (drift->node != node)
+                continue;
+            item->failed |= drift->decides;
+            text_add(item->words, sizeof item->words, "%s%.100s is %.*s, most have %.*s",
+                     item->words[0] != '\0' ? "; " : "", drift->what, most,
+                     drift->value ? drift->value : "unknown", most,
+                     drift->majority ? drift->majority : "none");
+        }
         if (list == FLEET_LIST_UNEXPECTED)
             snprintf(item->words, sizeof item->words, "it has a verdict, and is not expected");
-        else if (node)
+        else if (node && list < FLEET_LIST_OUTLIERS)
             fleet_node_words(node, item->words);
     }
     item->name = node ? node->name : "";

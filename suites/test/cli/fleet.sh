@@ -151,7 +151,7 @@ make copied 24 3 copied
 echo node0013x >>planted
 named copied
 fleet 1 copied
-prints 'BROKEN node0013: 2 nodes have one run, feedface0000000d: this file and node0013x.json'
+prints 'BROKEN node0013: 2 nodes have one run, feedface0000000d: this file and node0013x.json come from one machine; only one can be judged: remove the other '
 prints '^Take out 2 of 25: node0013 (BROKEN: node0013x has the same run), node0013x (BROKEN: node0013 has the same run)[.]'
 
 make few0 8 5
@@ -205,6 +205,20 @@ fleet 3 untested
 prints ' (check ok, validate ok) nor by cases'
 for i in $(seq -w 1 10); do printf 'check 0\nsoak 0: nothing found; speed not judged: 42 iterations, 80 needed\nvalidate 0\n' >"untested/node00$i.steps"; done
 fleet 0 untested --out page
+prints '^Take out none of 10, but soak judged no speed on 10 that pass: all keep their limits'
+mkdir nospeed
+cp untested/*.steps nospeed
+"$python" - <<'EDIT'
+import json, pathlib
+for path in pathlib.Path("untested").glob("*.json"):
+    node = json.loads(path.read_text())
+    for limit in node["limits"]:
+        limit["binding"] = limit["unit"] == "1"
+    node["binding"]["PASS"] = sum(limit["binding"] for limit in node["limits"])
+    pathlib.Path("nospeed", path.name).write_text(json.dumps(node))
+EDIT
+fleet 3 nospeed
+prints '^Take out none of 10[.] Measure 10 again: node\[0001-0010\] (NOT SHOWN: speed not judged)[.] NOT'
 expect_count 10 '>check ok, soak ok: nothing found; speed not judged: 42 iterations, 80 needed, validate ok</td>' page/index.html
 printf 'check 0\nsoak 77\nvalidate 0\n' >untested/node0004.steps
 printf 'check 1: <b>adds twice\n' >untested/node0005.steps
@@ -229,6 +243,19 @@ while read -r node words; do
     grep -q "^$words *$node: " out || fail "$node is not $words"
 done <planted
 [ "$(wc -l <planted)" -eq 10 ] || fail "planted: $(cat planted)"
+# A node of one's own is slow, or wrong.
+expect_status 0 "$lockstep" validate check rehearsal/small.yaml
+if [ $# -lt 5 ] && [ "$(nproc)" -ge 2 ]; then
+    for planted in 'slow@1/1/300|product_spread ' 'row@1/0|wrong numbers'; do
+        rm -f mine.jsonl
+        expect_status 1 "$lockstep" sweep --devices "virt:2+fault:${planted%|*}" --counts 2 --mode ddp --workload mlp:64,64 \
+            --batch 64 --launches 6 --seconds 0.01 --parts 0.02 --bind none --out mine.jsonl
+        expect_status 1 "$lockstep" validate --allow-dirty --profile rehearsal/small.yaml --node mine --format json mine.jsonl
+        cp out rehearsal/mine.json
+        fleet 1 rehearsal
+        prints "[ ,]mine (REJECTED: ${planted#*|}"
+    done
+fi
 
 # No single edit of a verdict is believed, and a run never counts for more than one node.
 "$python" "$here/fleet_check.py" edited "$lockstep" few0 || fail "an edited verdict"

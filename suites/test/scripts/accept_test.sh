@@ -134,6 +134,7 @@ if [ "$1 $2" = 'validate check' ]; then exit "${CHECKED-0}"; fi
 if [ "$1" != validate ]; then
     words=$*
     echo "$words" | tee -a "ran.$SLURMD_NODENAME"
+    [ -z "${ONE-}" ] || [ "$words" != 'devices --devices cuda:all --format json' ] || echo '"near": false'
     [ "$SLURMD_NODENAME" = n2 ] && [ -n "${BROKEN-}" ] && [ "${words#"$BROKEN"}" != "$words" ] && exit "$FAILS"
     exit 0
 fi
@@ -142,7 +143,7 @@ if [ "$4" = --devices ]; then
     set -- "${@:1:3}" "${@:6}"
 fi
 [ "$1 $2 $4 $5 $6 $8 $9" = 'validate --profile --minutes 7 --node --format json' ] || exit 2
-[ "${3##*/} ${10} ${11##*/}" = "node.yaml --out $7.jsonl" ] || exit 2
+[ "${3##*/} ${10} ${11##*/} ${12}" = "node.yaml --out $7.jsonl --wait" ] || exit 2
 kind=accepted
 [ "$7" != n2 ] || kind=${SECOND:-accepted}
 [ "$7" != n3 ] || [ "${THIRD-}" != dead ] || kill -9 $PPID $$
@@ -158,7 +159,7 @@ job() {
     rm -rf verdicts srun.options ran.*
     expect "$1" env SLURM_JOB_NODELIST='n[1-3]' PATH="$folder/bin:$PATH" REAL="$lockstep" \
         CORPUS="$source/suites/test/fuzz/corpus/verdict" ${SECOND:+SECOND="$SECOND"} ${THIRD:+THIRD="$THIRD"} \
-        ${BROKEN:+BROKEN="$BROKEN"} ${FAILS:+FAILS="$FAILS"} ${CHECKED:+CHECKED="$CHECKED"} "$accept/$2" "${@:3}"
+        ${BROKEN:+BROKEN="$BROKEN"} ${FAILS:+FAILS="$FAILS"} ${CHECKED:+CHECKED="$CHECKED"} ${ONE:+ONE="$ONE"} "$accept/$2" "${@:3}"
 }
 
 lists() {
@@ -206,16 +207,17 @@ test_sbatch() {
         lists 'n1 n2 ' 'n3 '
         # A node on which a step fails, or is skipped, has no verdict; its steps and its output say why.
         job 0 "$script" "${arguments[@]}"
-        printf '%s 0\n' devices selftest check soak validate | cmp - verdicts/n1.steps || fail "the steps of n1: $(cat verdicts/n1.steps)"
-        tr -s '\n ' ' ' <out | grep -qF '. Steps of most nodes: devices, selftest, check, soak, validate. ' || fail "no steps: $(cat out)"
+        printf '%s 0\n' devices selftest check copies soak validate | cmp - verdicts/n1.steps || fail "the steps of n1: $(cat verdicts/n1.steps)"
+        tr -s '\n ' ' ' <out | grep -qF '. Steps of most nodes: devices, selftest, check, copies, soak, validate. ' || fail "no steps: $(cat out)"
         ran n1 'devices --devices cuda:all' 'soak selftest --quick' 'check --devices cuda:all --profile all' \
+            'devices --devices cuda:all --format json' 'check --copies 32768 --devices cuda:all' \
             'soak --devices cuda:all --workload mlp:4096,4096,4096,4096 --minutes 7' 'validate --devices cuda:all'
-        for BROKEN in devices 'soak selftest' check 'soak --devices'; do
+        for BROKEN in devices 'soak selftest' 'check --devices' 'check --copies' 'soak --devices'; do
             for FAILS in 1 77; do
                 job 1 "$script" "${arguments[@]}"
                 [ "$FAILS" -eq 1 ] && wanted=REJECTED shown=FAILED || wanted=MISSING shown=skipped
                 grep -q "^$wanted *n2: .*" out || fail "n2 fails $BROKEN, and is not $wanted"
-                step=${BROKEN% --devices} step=${step#* }
+                step=${BROKEN% --devices} step=${step#* } step=${step#--}
                 grep -q "^$step $FAILS: $BROKEN" verdicts/n2.steps || fail "no last line of $step: $(cat verdicts/n2.steps)"
                 tr -s '\n ' ' ' <out | grep -q "$step $shown ($FAILS): $BROKEN" || fail "no step $step: $(cat out)"
                 lists 'n1 n3 ' 'n2 '
@@ -225,13 +227,19 @@ test_sbatch() {
             done
         done
         BROKEN='' FAILS=''
-        # A profile that is wrong stops all before the first step. Limits that were not shown to fail do not.
-        CHECKED=2 job 2 "$script" "${arguments[@]}"
-        [ ! -e ran.n1 ] || fail "a step ran by a wrong profile"
-        CHECKED=1 job 0 "$script" "${arguments[@]}"
+        # A profile that is wrong, or has a limit that cannot fail, stops all before the first step.
+        for CHECKED in 1 2; do
+            job 2 "$script" "${arguments[@]}"
+            [ ! -e ran.n1 ] || fail "a step ran by a wrong profile"
+        done
+        CHECKED=3 job 0 "$script" "${arguments[@]}"
+        CHECKED=''
+        # One device copies to no other.
+        ONE=1 job 0 "$script" "${arguments[@]}"
+        ! grep -q copies ran.n1 verdicts/n1.steps || fail "copies of one device"
         job 0 "$script" "${arguments[@]}" virt:2
         ran n3 'devices --devices virt:2' 'soak selftest --quick' 'check --devices virt:2 --profile all' \
-            'soak --devices virt:2 --minutes 7' 'validate --devices virt:2'
+            'devices --devices virt:2 --format json' 'check --copies 32768 --devices virt:2' 'soak --devices virt:2 --minutes 7' 'validate --devices virt:2'
         # An existing folder may have verdicts of another day.
         job 0 "$script" "${arguments[@]}"
         cp -r verdicts kept
