@@ -230,7 +230,7 @@ static int learn_all(const struct learning *learning)
 {
     const struct record_run *run = &learning->session[0].file[0].run;
     int limits = 0, speeds = 0, launches = run->launches;
-    char text[NOTE];
+    char text[NOTE], without[NOTE] = ""; /* metrics that have no limit at a place */
 
     for (size_t f = 1; f < learning->n; ++f)
         if (learning->session[f].file[0].run.launches < launches)
@@ -274,6 +274,8 @@ static int learn_all(const struct learning *learning)
                 continue;
             const bool learned = learn_limit(learning, point, metric);
 
+            if (!learned && !text_has_word(without, metric->name))
+                text_list(without, sizeof without, ", ", metric->name);
             limits += learned;
             speeds += learned && speed;
         }
@@ -296,10 +298,12 @@ static int learn_all(const struct learning *learning)
         return EXIT_MISUSE;
     command_say(stderr, 2,
                 "%s: %d limits, %d of them on speed, from %zu launches (%zu disturbed; sessions: "
-                "%zu, days: %zu, starts of the machine: %zu); written to %s. Next: lockstep "
+                "%zu, days: %zu, starts of the machine: %zu); written to %s. %s%s%sNext: lockstep "
                 "validate check PROFILE",
                 learning->command, limits, speeds, learning->launches, learning->disturbed,
-                learning->n, learning->days, learning->starts, learning->out);
+                learning->n, learning->days, learning->starts, learning->out,
+                without[0] != '\0' ? "No limit, at one place or more, on: " : "", without,
+                without[0] != '\0' ? ". " : "");
     return speeds > 0 ? EXIT_PASSED : VALIDATE_EXIT_NOT_SHOWN;
 }
 

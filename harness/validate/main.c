@@ -153,6 +153,17 @@ static int judge_files(const struct arguments *arguments, const struct profile *
     if (status == 0 && profile->requires.conformance)
         status = validate_conformance(NAME, cases, profile, &report, &conformance);
     if (status == 0) {
+        const char *const words[][2] = {{"profile", arguments->profile},
+                                        {"devices", arguments->request.devices},
+                                        {"bind", arguments->request.bind},
+                                        {"node", arguments->node}};
+        char again[VALIDATE_TEXT] = "lockstep validate";
+
+        for (size_t i = 0; i < sizeof words / sizeof words[0]; ++i)
+            if (words[i][1]) {
+                text_add(again, sizeof again, " --%s ", words[i][0]);
+                text_add_shell(again, sizeof again, words[i][1]);
+            }
         struct validate validate = {.profile = profile,
                                     .report = &report,
                                     .conformance =
@@ -160,7 +171,7 @@ static int judge_files(const struct arguments *arguments, const struct profile *
                                     .need = need,
                                     .allow_dirty = arguments->allow_dirty,
                                     .node = arguments->node,
-                                    .again = need ? arguments->profile : NULL,
+                                    .again = need ? again : NULL,
                                     .minutes = arguments->request.minutes};
 
         validate_judge(&validate);

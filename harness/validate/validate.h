@@ -70,8 +70,9 @@ struct validate {
     const struct validate_need *need;               /* cells to be measured here; NULL: none */
     bool allow_dirty;                               /* records of a changed tree are judged, too */
     const char *node;                               /* name of the machine by --node; NULL: none */
-    const char *again; /* the profile that was named to measure here; NULL: records were named */
-    double minutes;    /* with it, as given by --minutes; 0: no limit */
+    const char
+        *again; /* the command that measured here, without --minutes; NULL: records were named */
+    double minutes;                  /* with it, as given by --minutes; 0: no limit */
     struct validate_judged *judged;  /* of each limit */
     size_t count[VALIDATE_VERDICTS]; /* of binding limits */
     enum validate_machine machine;

@@ -201,8 +201,8 @@ void validate_action_words(const struct validate *validate, const struct validat
         return;
     }
     if (validate->again)
-        text_add(text, VALIDATE_TEXT, ": run `lockstep validate --profile %.80s --minutes %.0f`",
-                 validate->again, fmax(ceil(minutes * times), 1));
+        text_add(text, VALIDATE_TEXT, ": run `%.180s --minutes %.0f`", validate->again,
+                 fmax(ceil(minutes * times), 1));
     else
         text_add(text, VALIDATE_TEXT, ": measure with --launches %.0f", ceil(times * launches));
     if (judged->verdict == VALIDATE_OPEN)

@@ -214,6 +214,7 @@ import json
 verdict = json.load(open("out"))
 assert verdict["verdict"] == "NOT SHOWN" and verdict["binding"]["PASS"] == 0, verdict["binding"]
 first, *others = verdict["limits"]
+assert "run `lockstep validate --profile many.yaml --devices virt:1 --bind none --minutes 1`" in first["action"], first["action"]
 assert first["verdict"] == "UNMEASURED" and first["reason"].startswith("not measured: tut"), first
 assert {limit["verdict"] for limit in others} <= {"UNMEASURED", "OPEN"}
 CHECK

@@ -139,15 +139,15 @@ Test(links, advice_for_an_open_limit)
         {16, 1, 0.95, 1.05, -INFINITY, 1.02, 0, NULL,
          "not decided yet: by an estimate, about 100 launches instead of 16 decide it: measure "
          "with --launches 100. If it stays OPEN, the machine is at the limit"},
-        {16, 1, 0.95, 1.05, -INFINITY, 1.02, 2, "my.yaml",
+        {16, 1, 0.95, 1.05, -INFINITY, 1.02, 2, "lockstep validate --profile my.yaml",
          "not decided yet: by an estimate, about 100 launches instead of 16 decide it: run "
          "`lockstep "
          "validate --profile my.yaml --minutes 13`. If it stays OPEN, the machine is at the limit"},
-        {16, 1.03, 0.99, 1.05, -INFINITY, 1.01, 0, "my.yaml",
+        {16, 1.03, 0.99, 1.05, -INFINITY, 1.01, 0, "lockstep validate --profile my.yaml",
          "not decided yet: by an estimate, about 64 launches instead of 16 decide it: run "
          "`lockstep "
          "validate --profile my.yaml --minutes 20`. If it stays OPEN, the machine is at the limit"},
-        {8, 1, 0.9, 1.2, 0.95, INFINITY, 1, "my.yaml",
+        {8, 1, 0.9, 1.2, 0.95, INFINITY, 1, "lockstep validate --profile my.yaml",
          "not decided yet: by an estimate, about 32 launches instead of 8 decide it: run `lockstep "
          "validate --profile my.yaml --minutes 4`. If it stays OPEN, the machine is at the limit"},
         {3, 1, NAN, NAN, -INFINITY, 2, 0, NULL,
@@ -155,7 +155,7 @@ Test(links, advice_for_an_open_limit)
          "--launches 5. If it stays OPEN, the machine is at the limit"},
         {16, 1, 0.95, 1.05, -INFINITY, 1.001, 0, NULL,
          "at the limit: by an estimate, even 30 times as many launches would not decide"},
-        {16, 1, 0.95, 1.05, -INFINITY, 1, 2, "my.yaml",
+        {16, 1, 0.95, 1.05, -INFINITY, 1, 2, "lockstep validate --profile my.yaml",
          "at the limit: by an estimate, even 30 times as many launches would not decide"}};
     struct record_file file = {.seconds = 300};
     const struct report report = {.file = &file};
