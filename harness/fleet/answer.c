@@ -80,14 +80,13 @@ char *fleet_answer(const struct fleet *fleet)
     struct reason *reason = cli_alloc(fleet->n, sizeof *reason);
     const struct fleet_rule *rule = &fleet->rule;
     struct memory_file text = {.to = NULL};
-    size_t n = 0, out = 0, untested = 0, unjudged = 0;
-    char but[64] = "";
+    size_t n = 0, out = 0, untested = 0;
+    char but[64] = "", unjudged[FLEET_CAUSE];
 
     for (size_t i = 0; i < fleet->n; ++i) {
         const struct fleet_node *node = &fleet->node[i];
         struct reason *one = &reason[n];
 
-        unjudged += fleet_passes(node) && node->unjudged;
         if (fleet_passes(node))
             continue;
         *one = (struct reason){.node = node, .rank = ranks[node->status], .words = "no verdict"};
@@ -112,6 +111,7 @@ char *fleet_answer(const struct fleet *fleet)
     }
     if (untested > 0)
         snprintf(but, sizeof but, ", but correctness was not tested on %zu", untested);
+    fleet_unjudged_words(fleet, unjudged);
     memory_file_open(&text);
     qsort(reason, n, sizeof *reason, by_reason);
     if (out > 0)
@@ -119,9 +119,7 @@ char *fleet_answer(const struct fleet *fleet)
     else
         fprintf(text.to, "Take out none of %zu%s", fleet->n, but);
     print_reasons(text.to, reason, out);
-    if (unjudged > 0)
-        fprintf(text.to, "%s soak judged no speed on %zu that pass%s", out > 0 ? ";" : ", but",
-                unjudged, unjudged == 1 ? "es" : "");
+    fputs(unjudged, text.to);
     if (n > out) {
         fprintf(text.to, ". Measure %zu again: ", n - out);
         print_reasons(text.to, reason + out, n - out);

@@ -167,6 +167,38 @@ void fleet_outlier_words(const struct fleet_outlier *outlier, char text[2 * FLEE
              outlier->is_worse ? "" : " (better: is it measured as the others are?)");
 }
 
+bool fleet_differences_words(const struct fleet *fleet, const struct fleet_node *node,
+                             char text[2 * FLEET_TEXT])
+{
+    bool decides = false;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < fleet->n_drifts; ++i) {
+        const struct fleet_drift *drift = &fleet->drift[i];
+        const int most = strstr(drift->what, "sha256") ? 12 : 160; /* 12 digits tell a digest */
+
+        if (drift->node != node)
+            continue;
+        decides |= drift->decides;
+        text_add(text, 2 * FLEET_TEXT, "%s%.100s is %.*s, most have %.*s",
+                 text[0] != '\0' ? "; " : "", drift->what, most,
+                 drift->value ? drift->value : "unknown", most,
+                 drift->majority ? drift->majority : "none");
+    }
+    return decides;
+}
+
+void fleet_unjudged_words(const struct fleet *fleet, char text[FLEET_CAUSE])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < fleet->n; ++i)
+        n += fleet_passes(&fleet->node[i]) && fleet->node[i].unjudged;
+    text[0] = '\0';
+    if (n > 0)
+        snprintf(text, FLEET_CAUSE, " (soak judged no speed on %zu of those that pass)", n);
+}
+
 bool fleet_next(const struct fleet *fleet, enum fleet_list list, struct fleet_item *item)
 {
     static const enum fleet_status statuses[] = {[FLEET_LIST_REJECTED] = FLEET_REJECTED,
@@ -201,21 +233,8 @@ bool fleet_next(const struct fleet *fleet, enum fleet_list list, struct fleet_it
                     : list < FLEET_LIST_OUTLIERS && one->status == statuses[list])
                 node = one;
         }
-        item->failed = list != FLEET_LIST_DRIFT;
-        item->words[0] = '\0';
-        /* A node's differences are one item; 12 digits tell a digest from others. */
-        for (size_t i = 0; list == FLEET_LIST_DRIFT && node && i < fleet->n_drifts; ++i) {
-            const struct fleet_drift *drift = &fleet->drift[i];
-            const int most = strstr(drift->what, "sha256") ? 12 : 160;
-
-            if (drift->node != node)
-                continue;
-            item->failed |= drift->decides;
-            text_add(item->words, sizeof item->words, "%s%.100s is %.*s, most have %.*s",
-                     item->words[0] != '\0' ? "; " : "", drift->what, most,
-                     drift->value ? drift->value : "unknown", most,
-                     drift->majority ? drift->majority : "none");
-        }
+        item->failed =
+            list != FLEET_LIST_DRIFT || fleet_differences_words(fleet, node, item->words);
         if (list == FLEET_LIST_UNEXPECTED)
             snprintf(item->words, sizeof item->words, "it has a verdict, and is not expected");
         else if (node && list < FLEET_LIST_OUTLIERS)

@@ -39,6 +39,7 @@ struct learning {
     size_t launches, disturbed;
     FILE *to;
     double *bound; /* logarithms, by session, of a value that is better if less */
+    char *without; /* "; no limit, .. on step_time": metrics without one; NOTE bytes */
 };
 
 /* ---- whether they can be learned from ----------------------------------------------------- */
@@ -200,6 +201,10 @@ static bool learn_limit(const struct learning *learning, const struct report_poi
         snprintf(text, sizeof text, "NOTE: no limit on %s of %s: %s", metric->name, place,
                  all ? "the sessions differ too much" : said);
         learn_note(learning, text);
+        if (!text_has_word(learning->without, metric->name))
+            text_add(learning->without, NOTE, "%s %s",
+                     learning->without[0] == '\0' ? "; no limit, at one place or more, on" : "",
+                     metric->name);
         return false;
     }
     print_limit(learning, &limit, key, exp(sign * bound), exp(sign * middle));
@@ -230,7 +235,7 @@ static int learn_all(const struct learning *learning)
 {
     const struct record_run *run = &learning->session[0].file[0].run;
     int limits = 0, speeds = 0, launches = run->launches;
-    char text[NOTE], without[NOTE] = ""; /* metrics that have no limit at a place */
+    char text[NOTE];
 
     for (size_t f = 1; f < learning->n; ++f)
         if (learning->session[f].file[0].run.launches < launches)
@@ -274,8 +279,6 @@ static int learn_all(const struct learning *learning)
                 continue;
             const bool learned = learn_limit(learning, point, metric);
 
-            if (!learned && !text_has_word(without, metric->name))
-                text_list(without, sizeof without, ", ", metric->name);
             limits += learned;
             speeds += learned && speed;
         }
@@ -298,12 +301,10 @@ static int learn_all(const struct learning *learning)
         return EXIT_MISUSE;
     command_say(stderr, 2,
                 "%s: %d limits, %d of them on speed, from %zu launches (%zu disturbed; sessions: "
-                "%zu, days: %zu, starts of the machine: %zu); written to %s. %s%s%sNext: lockstep "
+                "%zu, days: %zu, starts of the machine: %zu); written to %s%s. Next: lockstep "
                 "validate check PROFILE",
                 learning->command, limits, speeds, learning->launches, learning->disturbed,
-                learning->n, learning->days, learning->starts, learning->out,
-                without[0] != '\0' ? "No limit, at one place or more, on: " : "", without,
-                without[0] != '\0' ? ". " : "");
+                learning->n, learning->days, learning->starts, learning->out, learning->without);
     return speeds > 0 ? EXIT_PASSED : VALIDATE_EXIT_NOT_SHOWN;
 }
 
@@ -320,7 +321,9 @@ int validate_learn(const char *command, const char *name, const char *about, con
             return command_refuse(command, "--about: no limit of '%s' is learned; see --metrics",
                                   metric_name);
     }
-    struct learning learning = {.session = cli_alloc(n, sizeof *learning.session),
+    char without[NOTE] = "";
+    struct learning learning = {.without = without,
+                                .session = cli_alloc(n, sizeof *learning.session),
                                 .command = command,
                                 .name = name,
                                 .about = about,

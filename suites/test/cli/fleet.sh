@@ -205,7 +205,7 @@ fleet 3 untested
 prints ' (check ok, validate ok) nor by cases'
 for i in $(seq -w 1 10); do printf 'check 0\nsoak 0: nothing found; speed not judged: 42 iterations, 80 needed\nvalidate 0\n' >"untested/node00$i.steps"; done
 fleet 0 untested --out page
-prints '^Take out none of 10, but soak judged no speed on 10 that pass: all keep their limits'
+prints '^Take out none of 10 (soak judged no speed on 10 of those that pass): all keep their limits'
 mkdir nospeed
 cp untested/*.steps nospeed
 "$python" - <<'EDIT'

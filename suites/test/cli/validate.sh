@@ -284,7 +284,7 @@ expect_status 3 "$lockstep" validate learn differs[1-6].jsonl
 expect_count 12 '^lockstep validate learn: NOTE: no limit on step_time of ' err
 notes 'NOTE: no limit on step_time of mlp:1024,1024,1024,1024 dp virt:2, 30 rows: the sessions differ too much lock'
 notes 'NOTE: no limit on speed: slow machines pass'
-notes 'No limit, at one place or more, on: step_time[.] Next: '
+notes '; no limit, at one place or more, on step_time[.] Next: '
 mv out differs.yaml
 expect_count 0 'metric: step_time' differs.yaml
 expect_count 4 'metric: device_spread' differs.yaml
