@@ -225,7 +225,7 @@ void fleet_node_words(const struct fleet_node *node, char text[2 * FLEET_TEXT]);
 const char *fleet_state_words(const struct fleet_node *node);
 /* The file of a node next to the page; "": there is none, or its name is not for an address. */
 const char *fleet_node_link(const struct fleet *fleet, const struct fleet_node *node);
-/* What differs in a node from most nodes, "" if nothing does. Returns whether it decides. */
+/* Writes how a node differs from most nodes, "" if it does not. Returns whether it decides. */
 bool fleet_differences_words(const struct fleet *fleet, const struct fleet_node *node,
                              char text[2 * FLEET_TEXT]);
 /* " (soak judged no speed on 3 of those that pass)"; "": on none. */
