@@ -65,11 +65,7 @@ static int run_cases(const char *command, struct runner_run *run)
         status = runner_jobs(command, run->options, jobs, n, run->n);
         if (status != EXIT_INTERRUPTED)
             continue;
-        /* A verdict that was not shown, or a pass with one schedule, could still have changed. */
-        for (size_t j = 0; j < n; ++j)
-            for (size_t i = 0; i < jobs[j].n; ++i)
-                if (i >= jobs[j].shown || (s == 0 && jobs[j].result[i]->reason[0] == '\0'))
-                    runner_unask(jobs[j].result[i], true);
+        runner_interrupt(jobs, n, s == 0);
         run->interrupted = true;
         status = 0;
     }

@@ -484,3 +484,11 @@ int runner_pool(struct runner_job jobs[], size_t n, size_t slots, struct runner_
     errno = saved;
     return status;
 }
+
+void runner_interrupt(struct runner_job jobs[], size_t n, bool first)
+{
+    for (size_t j = 0; j < n; ++j)
+        for (size_t i = 0; i < jobs[j].n; ++i)
+            if (i >= jobs[j].shown || (first && jobs[j].result[i]->reason[0] == '\0'))
+                runner_unask(jobs[j].result[i], true);
+}

@@ -64,6 +64,9 @@ struct runner_job runner_job_of(const struct runner_options *options, const char
  * first failure. Returns 0, or the exit status after a complaint. */
 int runner_jobs(const char *command, const struct runner_options *options, struct runner_job jobs[],
                 size_t n, size_t total);
+/* A verdict that was not shown, or a pass with the first schedule alone, is none now: these are
+ * BROKEN because the run was interrupted. */
+void runner_interrupt(struct runner_job jobs[], size_t n, bool first);
 
 /* ---- between the process of a job and its parent ------------------------------------------- */
 
