@@ -192,7 +192,7 @@ int baseline_take(const char *command, const char *path, bool allow_dirty,
                   struct baseline_source *source)
 {
     *source = (struct baseline_source){.path = path};
-    if (input_steps(command, path, &source->file) != 0)
+    if (input_records(command, path, true, NULL, &source->file) != 0)
         return EXIT_MISUSE;
     source->report = (struct report){.file = &source->file, .n_files = 1};
     if (report_rows_make(command, &source->report) != 0)

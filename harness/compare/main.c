@@ -223,7 +223,7 @@ static int compare_two(const struct compare_options *options)
     compare->options = options;
     /* The rows of a file are those of the report, with their verification. */
     for (int side = 0; side < COMPARE_SIDES && status == 0; ++side) {
-        status = input_steps(NAME, options->path[side], &file[side]);
+        status = input_records(NAME, options->path[side], true, NULL, &file[side]);
         compare->report[side] = (struct report){.file = &file[side], .n_files = 1};
         if (status == 0)
             status = report_rows_make(NAME, &compare->report[side]);

@@ -152,7 +152,7 @@ static int check_build(const char *program, bool allow_dirty)
         status = refuse_program(program, ": no memory for its record: ", strerror(errno));
     else
         status = ask_program(program, "sweep", argument, RECORD_SECONDS, &text);
-    if (status == 0 && record_read(path, file, &why) != 0)
+    if (status == 0 && record_read(path, false, file, &why) != 0)
         status = refuse_program(program, ": its record cannot be read: ", why.text);
     if (status == 0 && provenance_doubts(&file->run, dirty, doubt) > 0) {
         command_complain(NAME, "INVALID: %.100s is of %s", program, doubt[0]);

@@ -98,7 +98,7 @@ int forecast_main(int argc, char **argv)
         const char *const path = arguments.files.path[f];
         const struct record_run *first = &report.file[0].run, *run = &report.file[f].run;
 
-        status = input_records(NAME, path, NULL, &report.file[f]);
+        status = input_records(NAME, path, false, NULL, &report.file[f]);
         if (status != 0)
             break;
         report.n_files = f + 1;

@@ -228,7 +228,7 @@ static int take_line(struct reader *reader, struct record_file *file, struct tex
     return status == 0 ? 0 : locate(reader, line->number, err);
 }
 
-int record_read_as(const char *path, bool steps, struct record_file *file, struct text_error *err)
+int record_read(const char *path, bool steps, struct record_file *file, struct text_error *err)
 {
     memset(file, 0, sizeof *file);
     FILE *stream = fopen(path, "rb");
@@ -261,11 +261,6 @@ int record_read_as(const char *path, bool steps, struct record_file *file, struc
     if (status < 0)
         record_file_free(file);
     return status < 0 ? -1 : 0;
-}
-
-int record_read(const char *path, struct record_file *file, struct text_error *err)
-{
-    return record_read_as(path, false, file, err);
 }
 
 void record_file_free(struct record_file *file)

@@ -33,11 +33,10 @@ int input_refuse(const char *command, const char *path, enum input_kind wanted, 
                  const char *const how[INPUT_KINDS]);
 
 /* Reads a whole file of records; texts in it are clean. Returns 0, or EXIT_MISUSE after it has
- * printed a complaint; a torn file is also refused. The caller calls record_file_free. */
-int input_records(const char *command, const char *path, const char *const how[INPUT_KINDS],
-                  struct record_file *file);
-/* The same, but it keeps only the steps: record_cell_keep_steps. */
-int input_steps(const char *command, const char *path, struct record_file *file);
+ * printed a complaint; a torn file is also refused. steps: cells keep only these, as
+ * record_cell_keep_steps does. The caller calls record_file_free. */
+int input_records(const char *command, const char *path, bool steps,
+                  const char *const how[INPUT_KINDS], struct record_file *file);
 
 /* ---- the file of a sweep --------------------------------------------------------------------- */
 

@@ -58,12 +58,12 @@ int input_refuse(const char *command, const char *path, enum input_kind wanted, 
     return EXIT_MISUSE;
 }
 
-static int read_records(const char *command, const char *path, bool steps,
-                        const char *const how[INPUT_KINDS], struct record_file *file)
+int input_records(const char *command, const char *path, bool steps,
+                  const char *const how[INPUT_KINDS], struct record_file *file)
 {
     struct text_error err = {{0}};
 
-    if (record_read_as(path, steps, file, &err) != 0)
+    if (record_read(path, steps, file, &err) != 0)
         return input_refuse(command, path, INPUT_RECORDS, err.text, how);
     if (file->torn) {
         command_complain(command,
@@ -77,15 +77,4 @@ static int read_records(const char *command, const char *path, bool steps,
     for (size_t c = 0; c < file->n_cells; ++c)
         record_clean(record_cell_fields, &file->cell[c]);
     return 0;
-}
-
-int input_records(const char *command, const char *path, const char *const how[INPUT_KINDS],
-                  struct record_file *file)
-{
-    return read_records(command, path, false, how, file);
-}
-
-int input_steps(const char *command, const char *path, struct record_file *file)
-{
-    return read_records(command, path, true, NULL, file);
 }

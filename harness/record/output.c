@@ -87,7 +87,7 @@ int output_open(struct output *output, const char *path, bool resume, struct tex
                       !memchr(text, '\n', length);
     if (output->started)
         return 0;
-    output->resumed = record_read(output->path, &output->file, err) == 0;
+    output->resumed = record_read(output->path, false, &output->file, err) == 0;
     if (output->resumed)
         return 0;
     const enum input_kind is = input_kind_of(output->path);
@@ -128,7 +128,7 @@ static int repair(struct output *output, struct text_error *err)
     if (output->file.partial || write(output->fd, "\n", 1) != 1)
         return cut_torn(output, (off_t)output->file.torn_offset, err);
     record_file_free(&output->file);
-    if (record_read(output->path, &output->file, err)) {
+    if (record_read(output->path, false, &output->file, err)) {
         struct text_error ignored;
 
         cut_torn(output, size, &ignored);

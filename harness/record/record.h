@@ -137,9 +137,8 @@ struct record_file {
     bool partial;     /* the torn line has no newline and is no whole JSON */
     long torn_offset; /* the file should be truncated to this length */
 };
-int record_read(const char *path, struct record_file *file, struct text_error *err);
-/* The same with the same checks; steps: it keeps only those, as record_cell_keep_steps does. */
-int record_read_as(const char *path, bool steps, struct record_file *file, struct text_error *err);
+/* steps: all is checked, but cells keep only these, as record_cell_keep_steps does. */
+int record_read(const char *path, bool steps, struct record_file *file, struct text_error *err);
 void record_file_free(struct record_file *file);
 /* Launches of one boot of a machine belong to two sessions if so many ns are between them: 6 h. */
 #define RECORD_SITTINGS_APART UINT64_C(21600000000000)

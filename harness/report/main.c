@@ -237,7 +237,7 @@ static int report_files(const struct report_arguments *arguments, const struct c
     int status = 0;
 
     while (status == 0 && report.n_files < arguments->n_files) {
-        status = input_records(NAME, arguments->files[report.n_files], belongs,
+        status = input_records(NAME, arguments->files[report.n_files], false, belongs,
                                &report.file[report.n_files]);
         report.n_files += status == 0;
     }

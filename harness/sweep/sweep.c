@@ -254,7 +254,7 @@ static int print_result(struct sweep *sweep)
     size_t with_numbers = 0;
 
     record_file_free(file); /* of earlier sessions only */
-    int status = input_records(sweep->command, sweep->output.path, NULL, file);
+    int status = input_records(sweep->command, sweep->output.path, false, NULL, file);
 
     if (status == 0)
         status = report_rows_make(sweep->command, &report);

@@ -30,8 +30,8 @@ int validate_open(const char *command, char *const paths[], size_t n, struct rep
 
     *report = (struct report){.file = cli_alloc(n, sizeof *report->file)};
     while (status == 0 && report->n_files < n) {
-        status =
-            input_records(command, paths[report->n_files], NULL, &report->file[report->n_files]);
+        status = input_records(command, paths[report->n_files], false, NULL,
+                               &report->file[report->n_files]);
         report->n_files += status == 0;
     }
     for (size_t f = 1; f < report->n_files && status == 0; ++f) {

@@ -12,16 +12,16 @@
 bool __wrap_runner_matrix_holds(const char *path, const struct runner_matrix *matrix);
 int __wrap_check_record_read(const char *path, struct check_record *record, struct text_error *err);
 int __wrap_baseline_read_lines(struct baseline *baseline, struct text_error *err);
-int __wrap_input_records(const char *command, const char *path, const char *const how[INPUT_KINDS],
-                         struct record_file *file);
-int __real_input_records(const char *command, const char *path, const char *const how[INPUT_KINDS],
-                         struct record_file *file);
+int __wrap_input_records(const char *command, const char *path, bool steps,
+                         const char *const how[INPUT_KINDS], struct record_file *file);
+int __real_input_records(const char *command, const char *path, bool steps,
+                         const char *const how[INPUT_KINDS], struct record_file *file);
 
-int __wrap_input_records(const char *command, const char *path, const char *const how[INPUT_KINDS],
-                         struct record_file *file)
+int __wrap_input_records(const char *command, const char *path, bool steps,
+                         const char *const how[INPUT_KINDS], struct record_file *file)
 {
     if (strcmp(command, "lockstep sweep") != 0)
-        return __real_input_records(command, path, how, file);
+        return __real_input_records(command, path, steps, how, file);
     fputs("planted\n", stderr);
     return EXIT_MISUSE;
 }

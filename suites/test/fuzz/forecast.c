@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     struct text_error why = {""};
     struct record_file file;
 
-    if (record_read(fuzz_file(data, bytes), &file, &why) != 0)
+    if (record_read(fuzz_file(data, bytes), false, &file, &why) != 0)
         return 0;
 
     struct report report = {.file = &file, .n_files = 1};

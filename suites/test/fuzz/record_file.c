@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     struct text_error err = {""};
     struct record_file file;
 
-    if (record_read(path, &file, &err) != 0) {
+    if (record_read(path, false, &file, &err) != 0) {
         fuzz_must_be_line(err.text);
         return 0;
     }
@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         const size_t cells = file.n_cells, whole = (size_t)file.torn_offset;
 
         record_file_free(&file);
-        fuzz_must(record_read(fuzz_file(data, whole), &file, &err) == 0 && !file.torn &&
+        fuzz_must(record_read(fuzz_file(data, whole), false, &file, &err) == 0 && !file.torn &&
                       file.n_cells == cells,
                   "a file without its torn line is another one");
     }

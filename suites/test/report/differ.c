@@ -241,7 +241,7 @@ int main(int argc, char **argv)
         return list_fields();
     if (argc > 2 && strcmp(argv[1], "list") == 0)
         return list(argc - 2, argv + 2);
-    if (argc != 4 || record_read(argv[2], &file, &err) != 0) {
+    if (argc != 4 || record_read(argv[2], false, &file, &err) != 0) {
         fprintf(stderr, "differ: %s\n", argc == 4 ? err.text : "list ROLE... | CHANGE IN OUT");
         return 2;
     }

@@ -48,7 +48,7 @@ static void record_chain_expect(char *const line[], int n, int at, const char *w
     for (int i = 0; i < n; ++i)
         cr_assert(fprintf(stream, "%s\n", line[i]) > 0);
     cr_assert(fclose(stream) == 0);
-    const int status = record_read(name, &file, &err);
+    const int status = record_read(name, false, &file, &err);
     unlink(name);
     snprintf(place, sizeof place, ":%d: ", at);
     cr_assert(status == (at == 0 ? 0 : -1), "%s: %s", words, err.text);

@@ -90,7 +90,7 @@ static struct record_file read_scratch(const struct scratch *at)
 {
     struct record_file file;
     struct text_error err = {""};
-    cr_assert(record_read(at->path, &file, &err) == 0, "%s", err.text);
+    cr_assert(record_read(at->path, false, &file, &err) == 0, "%s", err.text);
     return file;
 }
 
@@ -98,10 +98,9 @@ static void check_unreadable(const struct scratch *at, const char *place, const 
 {
     struct record_file file;
     struct text_error err = {""}, again = {""};
-    cr_assert(record_read_as(at->path, true, &file, &again) == -1, "%s: its steps were read",
-              named);
+    cr_assert(record_read(at->path, true, &file, &again) == -1, "%s: its steps were read", named);
     cr_assert(!file.cell && file.n_cells == 0, "something is left to free");
-    cr_assert(record_read(at->path, &file, &err) == -1, "%s: was read", named);
+    cr_assert(record_read(at->path, false, &file, &err) == -1, "%s: was read", named);
     cr_assert(strcmp(err.text, again.text) == 0, "\"%s\" and \"%s\"", err.text, again.text);
     cr_assert(!file.cell && file.n_cells == 0, "something is left to free");
     cr_assert(strstr(err.text, place) && strstr(err.text, named), "\"%s\" names neither %s nor %s",
@@ -282,7 +281,7 @@ Test(record_file, torn_tail, .timeout = 50)
     struct text_error err = {""};
     for (long cut = end - 1; cut > whole; cut -= cut > end - 4 || cut < whole + 4 ? 1 : 7) {
         cr_assert(ftruncate(at.fd, cut) == 0);
-        cr_assert(record_read(at.path, &file, &err) == 0, "cut at %ld: %s", cut, err.text);
+        cr_assert(record_read(at.path, false, &file, &err) == 0, "cut at %ld: %s", cut, err.text);
         cr_assert(file.torn && file.torn_offset == whole && file.n_cells == 1, "cut at %ld", cut);
         record_file_free(&file);
     }
@@ -312,7 +311,7 @@ Test(record_file, steps_alone)
     record_file_append(&at, text + 1);
     record_file_append(&at, "\n");
     free(text);
-    cr_assert(record_read_as(at.path, true, &file, &err) == 0 && file.n_cells == 2, "%s", err.text);
+    cr_assert(record_read(at.path, true, &file, &err) == 0 && file.n_cells == 2, "%s", err.text);
     for (size_t i = 0; i < 2; ++i) {
         const struct record_cell *back = &file.cell[i];
         cr_assert(back->n_samples == 8 && back->median_ns == cell.median_ns);
@@ -390,9 +389,9 @@ Test(record_file, incomplete_missing)
     check_unreadable(&at, ":1: ", "incomplete");
     struct record_file file;
     struct text_error err = {""};
-    cr_assert(record_read("/tmp/no/such/file", &file, &err) == -1);
+    cr_assert(record_read("/tmp/no/such/file", false, &file, &err) == -1);
     cr_assert(strstr(err.text, "/tmp/no/such/file"), "%s", err.text);
-    cr_assert(record_read("/tmp", &file, &err) == -1, "a directory was read");
+    cr_assert(record_read("/tmp", false, &file, &err) == -1, "a directory was read");
 }
 
 /* An endless line ends at the limit, not when memory does. */
@@ -400,7 +399,7 @@ Test(record_file, endless_line, .timeout = 50)
 {
     struct record_file file;
     struct text_error err = {""};
-    cr_assert(record_read("/dev/zero", &file, &err) == -1);
+    cr_assert(record_read("/dev/zero", false, &file, &err) == -1);
     cr_assert(strstr(err.text, "longer than"), "%s", err.text);
 }
 
