@@ -38,14 +38,6 @@ int record_run_parse(const char *line, struct record_run *run, struct text_error
 
 int record_cell_parse(const char *line, struct record_cell *cell, struct text_error *err)
 {
-    char chain[DIGEST_HEX];
-
-    if (record_cell_direct(line, strlen(line), cell, chain)) {
-        if (record_cell_check(cell, err) == 0)
-            return 0;
-        record_cell_free(cell);
-        return -1;
-    }
     json_t *root = load_type(line, RECORD_IS_CELL, err);
     const int status = !root ? -1 : record_cell_from_json(root, cell, err);
 
@@ -126,33 +118,24 @@ static int take_cell(struct reader *reader, struct record_cell *cell, struct rec
     return 0;
 }
 
-static int take_link(struct reader *reader, const struct record_link *link, bool closes,
-                     struct record_file *file, struct text_error *err)
+static int take_record(struct reader *reader, struct record_file *file, struct text_error *err)
 {
-    const struct record_line *line = reader->line;
-
-    if (record_chain_check(link, line->text, line->length, closes, &reader->chain, err) != 0)
-        return -1;
-    file->sealed = reader->lines->sealed = reader->chain.sealed;
-    memcpy(file->last, reader->chain.last, sizeof file->last);
-    return 0;
-}
-
-static int take_record(struct reader *reader, const json_t *root, struct record_file *file,
-                       struct text_error *err)
-{
+    struct record_line *line = reader->line;
+    const json_t *root = line->root;
     struct record_link link = record_link_of(root);
-    struct record_cell cell;
     struct record_end end;
     const int type = record_json_type(root, err);
 
     if (type < 0)
         return -1;
-    if ((type == RECORD_IS_RUN) != (reader->line->number == 1))
+    if ((type == RECORD_IS_RUN) != (line->number == 1))
         return record_fail(err, "a file has one lockstep/run record, as its first line");
-    link.digest = reader->line->digest;
-    if (take_link(reader, &link, type == RECORD_IS_END, file, err) != 0)
+    link.digest = line->digest;
+    if (record_chain_check(&link, line->text, line->length, type == RECORD_IS_END, &reader->chain,
+                           err) != 0)
         return -1;
+    file->sealed = reader->lines->sealed = reader->chain.sealed;
+    memcpy(file->last, reader->chain.last, sizeof file->last);
     if (type == RECORD_IS_RUN) {
         /* Files of minor 0 had no launches, and their commands were different: they have no plan.
          */
@@ -172,44 +155,28 @@ static int take_record(struct reader *reader, const json_t *root, struct record_
         file->interrupted = end.interrupted;
         return 0;
     }
-    if (record_cell_from_json(root, &cell, err) != 0)
+    if (!line->has_cell) {
+        *err = line->err;
         return -1;
-    if (reader->lines->steps)
-        record_cell_keep_steps(&cell);
-    return take_cell(reader, &cell, file, err);
+    }
+    line->has_cell = false; /* the cell is the file's now */
+    return take_cell(reader, &line->cell, file, err);
 }
 
 /* Takes the current line. Returns 1 if it was torn, and no line follows it. */
 static int take_line(struct reader *reader, struct record_file *file, struct text_error *err)
 {
     struct record_lines *lines = reader->lines;
-    struct record_line *line = reader->line;
+    const struct record_line *line = reader->line;
 
-    if (line->direct) { /* a cell that was read without JSON, and checked */
-        const bool chained = line->chain[0] != '\0';
-        const struct record_link link = {
-            .here = chained, .chain = chained ? line->chain : NULL, .digest = line->digest};
-
-        if (take_link(reader, &link, false, file, err) != 0)
-            return locate(reader, line->number, err);
-        if (line->status != 0) {
-            *err = line->err;
-            return locate(reader, line->number, err);
-        }
-        line->direct = false; /* the cell is the file's now */
-        return take_cell(reader, &line->cell, file, err) == 0 ? 0
-                                                              : locate(reader, line->number, err);
-    }
-    json_t *root = record_json_load(line->text, line->length, err);
-
-    if (!root || !line->complete) {
+    if (!line->root || !line->complete) {
         /* As the last one of several lines it is the remainder of an interrupted write; anywhere
          * else it is an error, which err already holds. */
         const bool last = line + 1 == lines->line + lines->n;
         const long torn_at = line->offset;
 
-        file->partial = !root && !line->complete;
-        json_decref(root);
+        file->partial = !line->root && !line->complete;
+        *err = line->err;
         if (!line->complete)
             record_fail(err, "the line is incomplete");
         locate(reader, line->number, err);
@@ -222,10 +189,7 @@ static int take_line(struct reader *reader, struct record_file *file, struct tex
         file->torn_offset = torn_at;
         return 1;
     }
-    const int status = take_record(reader, root, file, err);
-
-    json_decref(root);
-    return status == 0 ? 0 : locate(reader, line->number, err);
+    return take_record(reader, file, err) == 0 ? 0 : locate(reader, line->number, err);
 }
 
 int record_read(const char *path, bool steps, struct record_file *file, struct text_error *err)

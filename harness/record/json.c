@@ -19,6 +19,9 @@ json_t *record_json_text(const char *text, size_t bytes, json_error_t *why)
 {
     /* An estimate of the memory of its values: an object costs ten times as much as a number. */
     enum { OBJECT = 320, ARRAY = 128, VALUE = 48 };
+    /* The most numbers that the record of a launch may have: harness/plan/plan.c. */
+    _Static_assert(RECORD_LINE_BYTES / (sizeof "86400000000000," - 1) * VALUE < RECORD_JSON_BYTES,
+                   "the longest record of a launch can be read");
     size_t sum = 0;
     bool quoted = false;
 
@@ -342,19 +345,6 @@ static int read_text(const json_t *value, const struct record_field *field, void
     return 0;
 }
 
-/* Stores an integer, which is in its range, in the member of its field. */
-static void store_integer(const struct record_field *field, json_int_t number, void *member)
-{
-    if (field->kind == RECORD_INT)
-        *(int *)member = (int)number;
-    else if (field->kind == RECORD_LONG)
-        *(long *)member = (long)number;
-    else if (field->kind == RECORD_COUNT)
-        *(size_t *)member = (size_t)number;
-    else
-        *(uint64_t *)member = (uint64_t)number;
-}
-
 static int read_value(const json_t *value, const struct record_field *field, void *object,
                       struct text_error *err)
 {
@@ -388,7 +378,14 @@ static int read_value(const json_t *value, const struct record_field *field, voi
     default:
         if (record_json_integer(value, field->name, field->min, field->max, &number, err) != 0)
             return -1;
-        store_integer(field, number, member);
+        if (field->kind == RECORD_INT)
+            *(int *)member = (int)number;
+        else if (field->kind == RECORD_LONG)
+            *(long *)member = (long)number;
+        else if (field->kind == RECORD_COUNT)
+            *(size_t *)member = (size_t)number;
+        else
+            *(uint64_t *)member = (uint64_t)number;
         return 0;
     }
     switch (field->nest) {

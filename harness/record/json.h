@@ -20,8 +20,8 @@ int record_fail(struct text_error *err, const char *format, ...)
 
 /* Parses a JSON text, or a regular file of at most most bytes. Returns NULL and sets why if it is
  * no JSON, has a member twice, is sealed and was changed, or has so many values that they would
- * need more than RECORD_JSON_BYTES of memory. */
-#define RECORD_JSON_BYTES ((size_t)128 << 20)
+ * need more than RECORD_JSON_BYTES of memory; the longest line of a sweep needs fewer. */
+#define RECORD_JSON_BYTES ((size_t)256 << 20)
 json_t *record_json_text(const char *text, size_t bytes, json_error_t *why);
 json_t *record_json_file(const char *path, size_t most, struct text_error *err);
 
@@ -65,12 +65,6 @@ bool record_on_cores(const struct record_cell *cell);
 /* Checks what a cell says about itself, after it was read. */
 int record_cell_check(const struct record_cell *cell, struct text_error *err);
 
-/* Reads a cell from a line whose "raw" has the form that this program writes, without JSON values
- * of it. The cell is not checked; chain is its "chain", or "". Returns false if the line has
- * another form, or is wrong, so that the JSON reader has to say why; then there is nothing to free.
- */
-bool record_cell_direct(const char *line, size_t bytes, struct record_cell *cell,
-                        char chain[DIGEST_HEX]);
 int record_end_from_json(const json_t *root, struct record_end *end, struct text_error *err);
 
 /* The chain of a file, from its first line on. It begins with zeros. */

@@ -71,36 +71,39 @@ static bool cut_line(struct record_lines *lines, struct record_line *line)
     line->number = ++lines->number;
     line->offset = lines->next;
     line->digest[0] = '\0';
-    line->direct = false;
+    line->has_cell = false;
     lines->at += line->length + line->complete;
     lines->next += (long)(line->length + line->complete);
     return true;
 }
 
-/* Reads and checks one line. A failure here is no error: the line is read again where it is needed,
- * and the complaint is made there. */
+/* Loads one line, and reads and checks the cell in it. The numbers of a cell are freed as JSON,
+ * which needs several times their memory. */
 static void lines_look(void *context, size_t i)
 {
     struct record_lines *lines = context;
     struct record_line *line = &lines->line[i];
+    struct text_error unused;
 
-    if (!line->complete || line->number == 1)
+    line->root = record_json_load(line->text, line->length, &line->err);
+    if (!line->root || !line->complete)
         return;
     if (lines->sealed && digest_sha256(line->text, line->length, line->digest) != 0)
         line->digest[0] = '\0';
-    line->direct = record_cell_direct(line->text, line->length, &line->cell, line->chain);
-    line->status = line->direct ? record_cell_check(&line->cell, &line->err) : 0;
-    if (line->direct && lines->steps)
+    if (record_json_type(line->root, &unused) != RECORD_IS_CELL)
+        return;
+    line->has_cell = record_cell_from_json(line->root, &line->cell, &line->err) == 0;
+    json_object_del(line->root, "raw");
+    if (line->has_cell && lines->steps)
         record_cell_keep_steps(&line->cell);
 }
 
-static void free_cells(struct record_lines *lines)
+static void free_lines(struct record_lines *lines)
 {
     for (size_t i = 0; i < lines->n; ++i) {
-        if (lines->line[i].direct) {
+        if (lines->line[i].has_cell)
             record_cell_free(&lines->line[i].cell);
-            lines->line[i].direct = false;
-        }
+        json_decref(lines->line[i].root);
     }
     lines->n = 0;
 }
@@ -110,7 +113,7 @@ void record_lines_next(struct record_lines *lines)
     const size_t most = lines->number == 0 ? 1 : RECORD_BATCH, cores = parallel_cores();
     size_t bytes = 0;
 
-    free_cells(lines);
+    free_lines(lines);
     if (lines_read(lines) != 0) {
         lines->status = -1;
         return;
@@ -126,7 +129,7 @@ void record_lines_next(struct record_lines *lines)
 
 void record_lines_close(struct record_lines *lines)
 {
-    free_cells(lines);
+    free_lines(lines);
     fclose(lines->stream);
     free(lines->text);
     free(lines);

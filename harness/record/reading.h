@@ -18,11 +18,10 @@ struct record_line {
     long offset;
     bool complete;           /* it had a newline */
     char digest[DIGEST_HEX]; /* SHA-256 of the line; "": not computed */
-    bool direct;             /* cell was read from the line without JSON */
-    struct record_cell cell; /* freed with the batch, unless direct is set to false */
-    char chain[DIGEST_HEX];
-    int status;            /* result of the checks of that cell */
-    struct text_error err; /* why status is not 0 */
+    json_t *root;            /* freed with the batch; NULL: it is no JSON object */
+    bool has_cell;           /* it is a cell, which is right */
+    struct record_cell cell; /* freed with the batch, unless has_cell is set to false */
+    struct text_error err;   /* why there is no root, or no cell */
 };
 
 enum { RECORD_BATCH = 512 };

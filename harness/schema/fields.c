@@ -81,8 +81,6 @@ const struct record_field record_raw_fields[] = {ROWS(RECORD_RAW_FIELDS) END};
 const struct record_field record_cell_fields[] = {
     ROWS(RECORD_CELL_FIELDS) ROWS(RECORD_DERIVED_FIELDS) ROWS(RECORD_BESIDE_FIELDS)
     ROWS(RECORD_LAST_FIELDS) END};
-const struct record_field record_head_fields[] = {
-    ROWS(RECORD_CELL_FIELDS) ROWS(RECORD_DERIVED_FIELDS) ROWS(RECORD_BESIDE_FIELDS) END};
 const struct record_field record_derived_fields[] = {ROWS(RECORD_DERIVED_FIELDS) END};
 #undef OBJECT
 

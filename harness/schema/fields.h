@@ -76,10 +76,9 @@ struct record_field {
     const struct record_field *element;
 };
 /* The tables for the members of record_run, record_slot and record_key; for record_cell all
- * members, those before "raw", a part of them, and those that are in "raw". */
+ * members, those that are derived, and those that are in "raw". */
 extern const struct record_field record_run_fields[], record_slot_fields[], record_key_fields[];
-extern const struct record_field record_cell_fields[], record_head_fields[];
-extern const struct record_field record_derived_fields[], record_raw_fields[];
+extern const struct record_field record_cell_fields[], record_derived_fields[], record_raw_fields[];
 extern const struct record_field record_end_fields[]; /* for record_end */
 /* The tables for the node: schema/structs.h. */
 extern const struct record_field record_numa_fields[], record_gpu_fields[], record_reading_fields[];

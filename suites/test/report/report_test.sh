@@ -562,7 +562,7 @@ test_refused() {
     for option in '' --check --peer; do
         # shellcheck disable=SC2086 # no word is wanted
         report 2 $option wide.jsonl --out out
-        one_line 'so many values need more than 128 MiB of memory'
+        one_line 'so many values need more than 256 MiB of memory'
         not_written out
     done
     report 2 good.jsonl torn.jsonl --out out
