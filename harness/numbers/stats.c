@@ -1,5 +1,5 @@
-/* numbers/stats.c: order statistics, the summary of a cell, the steady-state rule, permutation
- * tests and tolerance bounds.
+/* numbers/stats.c: order statistics, the summary of a cell, permutation tests, tolerance
+ * bounds, lines and outliers.
  *
  * A NaN sample is never hidden: it makes the mean, the quantiles and the interval NaN or absent.
  * Median intervals are exact up to EXACT_LIMIT samples and conservative above. */
@@ -10,7 +10,6 @@
 #include <string.h>
 
 #define EXACT_LIMIT 500 /* 2^-500 is a normal double: the terms can be added as they are */
-#define P99_SAMPLES 299 /* below, 1 - 0.99^n < 0.95: no bound of the 99th percentile exists */
 
 /* With NaN last one look at the last element finds any. */
 int stats_order(double a, double b)
@@ -210,7 +209,6 @@ struct stats_summary stats_summarise(const double x[], size_t n, double scratch[
     memcpy(scratch, x, n * sizeof x[0]);
     stats_sort(scratch, n);
     struct stats_summary s = {
-        .n = n,
         .min = stats_quantile(scratch, n, 0),
         .max = stats_quantile(scratch, n, 1),
         .mean = stats_mean(x, n),
@@ -219,31 +217,24 @@ struct stats_summary stats_summarise(const double x[], size_t n, double scratch[
         .p25 = stats_quantile(scratch, n, 0.25),
         .p75 = stats_quantile(scratch, n, 0.75),
         .p95 = stats_quantile(scratch, n, 0.95),
-        .p99 = n < P99_SAMPLES ? NAN : stats_quantile(scratch, n, 0.99),
         .ci = stats_median_interval(scratch, n, 0.95),
     };
     /* cv, rho1 and n_eff: what the order and the spread of the samples say. */
     double squares = 0, products = 0;
-    for (size_t i = 0; i < s.n; ++i) {
+    for (size_t i = 0; i < n; ++i) {
         const double d = x[i] - s.mean;
         squares += d * d;
-        if (i + 1 < s.n)
+        if (i + 1 < n)
             products += d * (x[i + 1] - s.mean);
     }
     /* Constant samples have no spread and no correlation; 0/0 would claim they are unknown. */
     const bool constant = squares == 0;
-    s.cv = s.n < 2 || constant ? 0 : sqrt(squares / (double)(s.n - 1)) / s.mean;
-    s.rho1 = s.n < 3 || constant ? 0 : products / squares;
-    const double n_eff = (double)s.n * (1 - s.rho1) / (1 + s.rho1);
-    s.n_eff = n_eff > (double)s.n ? (double)s.n : n_eff;
-    const struct stats_fences f = stats_tukey_fences(s.p25, s.p75);
-    for (size_t i = 0; i < s.n; ++i) {
-        const bool severe = x[i] < f.severe_lo || x[i] > f.severe_hi;
-        const bool outside = x[i] < f.mild_lo || x[i] > f.mild_hi;
-        s.severe += severe;
-        s.mild += outside && !severe;
-        s.low += x[i] < f.mild_lo;
-    }
+    s.cv = n < 2 || constant ? 0 : sqrt(squares / (double)(n - 1)) / s.mean;
+    s.rho1 = n < 3 || constant ? 0 : products / squares;
+    const double n_eff = (double)n * (1 - s.rho1) / (1 + s.rho1);
+    s.n_eff = n_eff > (double)n ? (double)n : n_eff;
+    if (n == 0)
+        s.cv = s.rho1 = s.n_eff = NAN;
     return s;
 }
 
@@ -253,28 +244,6 @@ double stats_hidden(double compute, double comm, double whole, double least)
         !isfinite(comm) || !isfinite(whole))
         return NAN;
     return (compute + comm - whole) / comm;
-}
-
-bool stats_is_steady(const double x[], size_t n, const struct stats_steady_rule *rule)
-{
-    if (rule->window < 2 || n < rule->window)
-        return false;
-    const double *last = x + (n - rule->window);
-    const double mean = stats_mean(last, rule->window), centre = (double)(rule->window - 1) / 2;
-    double above = 0, below = 0; /* of the least-squares slope against the index */
-
-    for (size_t i = 0; i < rule->window; ++i) {
-        const double d = (double)i - centre;
-
-        above += d * (last[i] - mean);
-        below += d * d;
-    }
-    const double drift = fabs(above / below) * (double)rule->window;
-    /* Written so that NaN is not steady. */
-    bool steady = drift < rule->slope_limit * mean;
-    for (size_t i = 0; rule->spread_limit > 0 && i < rule->window; ++i)
-        steady = steady && fabs(last[i] - mean) <= rule->spread_limit * mean;
-    return steady;
 }
 
 double stats_settling(const double x[], size_t n, double scratch[])
@@ -445,4 +414,110 @@ double tolerance_factor(size_t n, double content, double confidence)
             hi = k;
     }
     return hi;
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+static double distance(const struct line *line, double x, double y)
+{
+    return fabs(1 - (line->alpha + line->beta * x) / y);
+}
+
+/* Takes the line if it has less than the best one. Two points of one x have none: no number is
+ * less.
+ */
+static void try_line(const struct line *line, const double x[], const double y[], size_t n,
+                     struct line *best, double *least)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n && sum < *least; ++i)
+        sum += distance(line, x[i], y[i]);
+    if (sum < *least) {
+        *least = sum;
+        *best = *line;
+    }
+}
+
+/* The least is at a corner of what is allowed: through two points, or through one and level or from
+ * 0. */
+static struct line best_line(const double x[], const double y[], size_t n, bool rising)
+{
+    struct line best = {NAN, NAN};
+    double least = INFINITY;
+
+    for (size_t i = 0; i < n; ++i)
+        if (!(isfinite(x[i]) && isfinite(y[i]) && y[i] > 0))
+            return best;
+    for (size_t i = 0; i < n; ++i) {
+        const struct line level = {y[i], 0}, from_0 = {0, y[i] / x[i]};
+
+        for (size_t k = i + 1; k < n; ++k) {
+            const double beta = (y[k] - y[i]) / (x[k] - x[i]);
+            const struct line line = {y[i] - beta * x[i], beta};
+
+            if (!rising || (line.alpha >= 0 && beta >= 0))
+                try_line(&line, x, y, n, &best, &least);
+        }
+        if (rising)
+            try_line(&level, x, y, n, &best, &least);
+        if (rising && from_0.beta >= 0)
+            try_line(&from_0, x, y, n, &best, &least);
+    }
+    return best;
+}
+
+struct line line_fit(const double x[], const double y[], size_t n)
+{
+    return best_line(x, y, n, false);
+}
+
+struct line line_fit_rising(const double x[], const double y[], size_t n)
+{
+    return best_line(x, y, n, true);
+}
+
+double line_off(const struct line *line, const double x[], const double y[], size_t n, size_t *at)
+{
+    double most = NAN;
+
+    *at = 0;
+    for (size_t i = 0; i < n; ++i) {
+        const double off = distance(line, x[i], y[i]);
+
+        if (isnan(off))
+            return NAN;
+        if (!(off <= most)) {
+            most = off;
+            *at = i;
+        }
+    }
+    return most;
+}
+
+/* ---- outliers -------------------------------------------------------------------------------- */
+
+/* 1 / the third quartile of a standard normal distribution. */
+static const double MAD_TO_DEVIATION = 1.4826022185056018;
+
+struct outlier_band outlier_band(const double x[], size_t n, size_t comparisons, double scratch[])
+{
+    struct outlier_band band = {.valid = false, .middle = NAN, .lo = NAN, .hi = NAN};
+    const double worth = 0.3 * (double)(n - 1); /* degrees of freedom */
+
+    if (n < OUTLIER_LEAST || comparisons < n)
+        return band;
+    memcpy(scratch, x, n * sizeof x[0]);
+    band.middle = stats_median(scratch, n);
+    for (size_t i = 0; i < n; ++i)
+        scratch[i] = fabs(x[i] - band.middle);
+    const double scale = MAD_TO_DEVIATION * stats_median(scratch, n);
+    const double error = -expm1(log1p(-OUTLIER_ALPHA) / (double)comparisons);
+    double half = stats_t_quantile(1 - error / 2, worth > 10 ? 10 : (size_t)worth) * scale;
+
+    half = fmax(half, OUTLIER_EFFECT); /* more than half of the values may be equal */
+    band.lo = band.middle - half;
+    band.hi = band.middle + half;
+    band.valid = true;
+    return band;
 }

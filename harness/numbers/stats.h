@@ -16,15 +16,12 @@ struct stats_interval {
 };
 
 struct stats_summary {
-    size_t n;
     double min, max, mean, median;
     double p05, p25, p75, p95; /* by linear interpolation between order statistics */
-    double p99;                /* NaN below 299 samples: no bound exists */
     struct stats_interval ci;  /* of the median, 95 %, exact binomial */
     double cv;                 /* standard deviation / mean; 0 for n < 2 */
     double rho1;               /* lag-1 autocorrelation in the order given; 0 for n < 3 */
     double n_eff;              /* n (1 - rho1) / (1 + rho1), at most n */
-    size_t mild, severe, low;  /* Tukey fences (1.5, 3 IQR); low: those below */
 };
 
 /* The order of two numbers, for qsort: ascending, NaN last. */
@@ -48,7 +45,7 @@ struct stats_fences {
 };
 struct stats_fences stats_tukey_fences(double p25, double p75);
 
-/* x in time order; scratch has n elements and is overwritten.  n >= 1. */
+/* x in time order; scratch has n elements and is overwritten. All of none is NaN. */
 struct stats_summary stats_summarise(const double x[], size_t n, double scratch[]);
 
 /* The part of a communication that a step hides by its computation, from the times of both by
@@ -73,15 +70,6 @@ double stats_t_quantile(double p, size_t df);
 /* Mean and 95 % interval by Student's t of independent values; valid false: fewer than 3. The ranks
  * are 0. */
 struct stats_interval stats_mean_interval(const double x[], size_t n, double *mean);
-
-/* Steady state: over the last window values, |slope| * window < slope_limit * mean and every
- * value within spread_limit of the mean (fio's two rules). False when n < window. */
-struct stats_steady_rule {
-    size_t window;
-    double slope_limit;  /* fraction of the mean over the whole window, e.g. 0.005 */
-    double spread_limit; /* e.g. 0.05; 0: not checked */
-};
-bool stats_is_steady(const double x[], size_t n, const struct stats_steady_rule *rule);
 
 /* ---- permutation tests ---- */
 

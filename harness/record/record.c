@@ -12,7 +12,6 @@
 
 #define NAME_ROW(index, name) [RECORD_##index] = #name,
 const char *const record_phase_names[RECORD_PHASES] = {RECORD_EACH_PHASE(NAME_ROW)};
-const char *const record_turn_names[RECORD_TURNS] = {RECORD_EACH_TURN(NAME_ROW)};
 const char *const record_part_names[RECORD_PARTS] = {RECORD_EACH_PART(NAME_ROW)};
 
 const char *const record_status_names[RECORD_STATUSES] = {
@@ -178,19 +177,6 @@ void record_derive_rounds(struct record_cell *cell)
 
 void record_derive(struct record_cell *cell)
 {
-    /* All that follows from samples is unknown without any. */
-    struct stats_summary s = {.min = NAN,
-                              .max = NAN,
-                              .mean = NAN,
-                              .median = NAN,
-                              .p05 = NAN,
-                              .p25 = NAN,
-                              .p75 = NAN,
-                              .p95 = NAN,
-                              .ci = {.lo = NAN, .hi = NAN, .coverage = NAN},
-                              .cv = NAN,
-                              .rho1 = NAN,
-                              .n_eff = NAN};
     const bool has_rows = isnan(cell->bus_factor);
     double *x = cli_alloc(cell->n_samples, sizeof x[0]);
     double *scratch = cli_alloc(cell->n_samples, sizeof scratch[0]);
@@ -202,8 +188,8 @@ void record_derive(struct record_cell *cell)
         if (sample_counts(cell, i))
             x[n++] = (double)cell->t_step_ns[i];
     }
-    if (n > 0)
-        s = stats_summarise(x, n, scratch);
+    const struct stats_summary s = stats_summarise(x, n, scratch);
+
     cell->n_valid = n;
     cell->median_ns = s.median;
     cell->mean_ns = s.mean;

@@ -3,7 +3,6 @@
 #include "record/json.h"
 
 #include "dp.h"
-#include "numbers/stats.h"
 #include "plan/cell.h"
 #include "verify/collective.h"
 
@@ -12,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WINDOW_MAX = 64 };
 /* More operations, or bytes, than any device handles in a nanosecond. */
 static const double MOST_RATE = 1e7;
 
@@ -222,50 +220,27 @@ static int check_parts(const struct record_cell *cell, struct text_error *err)
 }
 
 /* Checks that the warm-up is as its rule says: it begins with the first step and ends with a step.
- * A rule of older records, in the old form, is applied again. */
+ * A rule of older records has another form; it depended on the times of steps. */
 static int check_warmup(const struct record_cell *cell, struct text_error *err)
 {
-    static const char rule[] = "last %zu steps: slope < %lf%%, each within %lf%% of the mean; at "
-                               "most %zu steps, %lf s";
     const size_t steps = cell->warmup_steps;
-    size_t window = 0, least = 0, most = 0;
-    double slope = 0, spread = 0, seconds = 0, x[WINDOW_MAX];
+    size_t least = 0, most = 0;
+    double seconds = 0;
 
-    if (cell->status != RECORD_OK || steps >= cell->n_samples)
+    if (cell->status != RECORD_OK || steps >= cell->n_samples ||
+        sscanf(cell->warmup_rule, "at least %zu steps and %lf s, at most %zu steps", &least,
+               &seconds, &most) != 3)
         return 0;
-    if (sscanf(cell->warmup_rule, "at least %zu steps and %lf s, at most %zu steps", &least,
-               &seconds, &most) == 3) {
-        const double passed = (double)cell->t_start_ns[steps] / 1e9;
+    const double passed = (double)cell->t_start_ns[steps] / 1e9;
 
-        return cell->steady_state && steps >= least && steps <= most &&
-                       (steps == most || !(passed < seconds))
-                   ? 0
-                   : record_fail(
-                         err,
-                         "\"warmup_steps\" is %zu, %g s before the first measured step, and "
-                         "\"steady_state\" %s, but \"warmup_rule\" is \"%.90s\"",
-                         steps, passed, cell->steady_state ? "true" : "false", cell->warmup_rule);
-    }
-    if (sscanf(cell->warmup_rule, rule, &window, &slope, &spread, &most, &seconds) != 5)
-        return 0;
-    if (window == 0 || window > WINDOW_MAX || steps < window || steps > most)
-        return record_fail(err, "\"warmup_steps\" is %zu, but \"warmup_rule\" is \"%.90s\"", steps,
-                           cell->warmup_rule);
-    for (size_t i = 0; i < window; ++i)
-        x[i] = (double)cell->t_step_ns[steps - window + i];
-    const struct stats_steady_rule steady = {
-        .window = window, .slope_limit = slope / 100, .spread_limit = spread / 100};
-
-    if (stats_is_steady(x, window, &steady) != cell->steady_state)
-        return record_fail(err, "\"steady_state\" is %s, but the last %zu steps of warm-up are %s",
-                           cell->steady_state ? "true" : "false", window,
-                           cell->steady_state ? "not steady" : "steady");
-    if (!cell->steady_state && steps < most && (double)cell->wall_ns < seconds * 1e9)
-        return record_fail(err,
-                           "\"steady_state\" is false after %zu steps and \"wall_ns\" is %" PRIu64
-                           ", but \"warmup_rule\" ends at %zu steps or %g s",
-                           steps, cell->wall_ns, most, seconds);
-    return 0;
+    return cell->steady_state && steps >= least && steps <= most &&
+                   (steps == most || !(passed < seconds))
+               ? 0
+               : record_fail(err,
+                             "\"warmup_steps\" is %zu, %g s before the first measured step, and "
+                             "\"steady_state\" %s, but \"warmup_rule\" is \"%.90s\"",
+                             steps, passed, cell->steady_state ? "true" : "false",
+                             cell->warmup_rule);
 }
 
 /* Checks that what the record of a collective says about it is consistent, and that it has nothing

@@ -84,7 +84,6 @@ extern const char *const record_phase_names[RECORD_PHASES];
 /* Ranks do these in turns: a step without its reduction, the reduction alone, and a whole step. */
 enum record_turn { RECORD_COMPUTE, RECORD_COMM, RECORD_WHOLE, RECORD_TURNS };
 #define RECORD_EACH_TURN(row) row(COMPUTE, compute) row(COMM, comm) row(WHOLE, whole)
-extern const char *const record_turn_names[RECORD_TURNS];
 enum { RECORD_LEAST_ROUNDS = 5, RECORD_MOST_ROUNDS = 11 };
 
 /* Parts of the machine, measured by themselves after the steps of a cell. */
