@@ -158,9 +158,6 @@ void cell_identify(const struct cell_config *config, struct record_cell *cell);
 /* A table says what each field of a record is for, so runs are resumed, pooled, told apart and
  * cleaned by walks that know no name of a field. */
 
-/* The name of a role, like "identity". */
-const char *record_role_name(enum record_role role);
-
 /* Each walk takes a mask of roles. It ignores fields of other roles, and nested fields. */
 
 /* Returns the first field that differs; NULL: none. Values are compared bit by bit, but NaN equals

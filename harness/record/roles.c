@@ -12,17 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *record_role_name(enum record_role role)
-{
-    static const char *const names[] = {"identity", "build",     "system", "machine",
-                                        "host",     "condition", "result"};
-
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i)
-        if ((unsigned)role == 1u << i)
-            return names[i];
-    return "unknown";
-}
-
 /* Finds the next option that tells runs apart, and returns its length with its value; 0 at the end.
  * Of some options other fields of the record say what they do, or they only say how many steps and
  * launches there are, and in which order. Runs that differ in any other one were not run alike. */

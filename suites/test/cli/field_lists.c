@@ -4,6 +4,7 @@
  * field_lists README --fix corrects them.
  *
  * A list stands between "<!-- fields of OBJECT -->" and "<!-- end -->". */
+#include "../role_name.h"
 #include "record/record.h"
 
 #include <stdio.h>
@@ -63,7 +64,7 @@ static void print_list(int i, FILE *out)
     fputs("| field | type | unit | role | meaning |\n|---|---|---|---|---|\n", out);
     for (; f->name && (!lists[i].end || strcmp(f->name, lists[i].end) != 0); ++f)
         fprintf(out, "| `%s` | %s | %s | %s | %s |\n", f->name, type_of(f), f->unit,
-                record_role_name(f->role), f->meaning);
+                role_name(f->role), f->meaning);
 }
 
 /* Returns which list begins at the line; -1: none. */

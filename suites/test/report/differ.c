@@ -8,6 +8,7 @@
  *
  * The fields come from the tables: one that is new is tested without a word here. What is written
  * is of minor 0, which has no plan, so that readers do not refuse what report has to tell apart. */
+#include "../role_name.h"
 #include "record/json.h"
 #include "record/record.h"
 
@@ -43,7 +44,7 @@ static int list(int n, char **roles)
     for (int i = 0; i < OBJECTS; ++i)
         for (const struct record_field *f = objects[i].fields; f->name; ++f)
             for (int r = 0; r < n && f->kind != RECORD_NESTED; ++r)
-                if (strcmp(roles[r], record_role_name(f->role)) == 0)
+                if (strcmp(roles[r], role_name(f->role)) == 0)
                     printf("%s.%s\n", objects[i].name, f->name);
     return 0;
 }

@@ -1,5 +1,6 @@
 /* roles.c: the tables of fields are complete, and functions that walk over them see every kind of
  * difference. */
+#include "../role_name.h"
 #include "record/record.h"
 #include "record_example.h"
 
@@ -17,7 +18,7 @@ Test(roles, every_field_says_what_it_is)
 
     for (size_t t = 0; t < sizeof tables / sizeof tables[0]; ++t)
         for (const struct record_field *f = tables[t]; f->name; ++f) {
-            cr_assert(strcmp(record_role_name(f->role), "unknown") != 0, "%s", f->name);
+            cr_assert(strcmp(role_name(f->role), "unknown") != 0, "%s", f->name);
             cr_assert(f->unit && f->meaning && f->meaning[0] != '\0', "%s", f->name);
             cr_assert(f->kind == RECORD_NESTED ? f->type != NULL : f->words != NULL, "%s", f->name);
             cr_assert(record_find(tables[t], f->name) == f, "%s is there twice", f->name);
