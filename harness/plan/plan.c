@@ -14,6 +14,47 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- a cell ---------------------------------------------------------------------------------- */
+
+const char *const cell_mode_names[CELL_MODES] = {"plain", "dp", "ddp", "plain-mt", "collective"};
+
+bool cell_is_alone(enum cell_mode mode)
+{
+    return mode == CELL_PLAIN || mode == CELL_PLAIN_MT;
+}
+
+int cell_replicas(const struct cell_config *config)
+{
+    return cell_is_alone(config->mode) ? 1 : config->n_devices;
+}
+
+int cell_processes(const struct cell_config *config)
+{
+    return config->per_process > 0 ? config->n_devices / (int)config->per_process : 0;
+}
+
+void cell_warmup_rule(const struct cell_limits *limits, char rule[CELL_RULE_BYTES])
+{
+    snprintf(rule, CELL_RULE_BYTES, CELL_WARMUP_FORMAT, limits->warmup_steps,
+             limits->warmup_seconds, (size_t)CELL_WARMUP_MAX);
+}
+
+struct cell_limits cell_samples(const struct cell_config *config)
+{
+    struct cell_limits limits = config->limits;
+    const size_t chain = config->chain;
+
+    if (chain == 0)
+        return limits;
+    limits.min_steps = limits.min_steps / chain + (limits.min_steps % chain != 0);
+    limits.min_steps = limits.min_steps > WORKLOAD_SETS ? limits.min_steps : WORKLOAD_SETS;
+    limits.max_steps = limits.max_steps / chain + (limits.max_steps % chain != 0);
+    limits.max_steps = limits.max_steps > limits.min_steps ? limits.max_steps : limits.min_steps;
+    return limits;
+}
+
+/* ---- the options ----------------------------------------------------------------------------- */
+
 static void default_counts(struct plan_options *options, int n_devices)
 {
     const size_t all = (size_t)n_devices, least = options->mode[CELL_COLLECTIVE] ? 2 : 1;
@@ -63,7 +104,7 @@ static int check_axes(const struct plan_options *options, struct text_error *why
 }
 
 /* Some options are for one process only, and every process must have the same number of devices. */
-int plan_check_processes(const struct plan_options *options, struct text_error *why)
+static int check_processes(const struct plan_options *options, struct text_error *why)
 {
     size_t most = 0;
 
@@ -200,7 +241,7 @@ int plan_defaults(struct plan_options *options, int n_devices, struct text_error
             return text_fail(why, "--counts has %zu, but --devices %s has only %d device%s",
                              options->count[i], options->devices, n_devices,
                              n_devices == 1 ? "" : "s");
-    if (plan_check_processes(options, why) || (trains && check_training(options, why)))
+    if (check_processes(options, why) || (trains && check_training(options, why)))
         return -1;
     if (plan_cells(options) > PLAN_MAX_CELLS)
         return text_fail(why, "--launches %zu of %zu cells are %zu; at most %d are allowed",

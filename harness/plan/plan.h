@@ -66,9 +66,6 @@ struct plan_options {
 int plan_defaults(struct plan_options *options, int n_devices, struct text_error *why);
 /* The part of plan_defaults for collectives. A plan has either collectives or models. */
 int plan_defaults_collectives(struct plan_options *options, int n_devices, struct text_error *why);
-/* Checks that processes can run the plan, after all defaults are filled in. Returns 0, or -1 and
- * why not. */
-int plan_check_processes(const struct plan_options *options, struct text_error *why);
 /* The memory that the batch of a language model must fit in. */
 struct plan_room {
     bool cores;    /* devices are cores of the CPU: those of a process share its memory */
@@ -122,7 +119,12 @@ int plan_compare(const char *here, const char *there, struct text_error *why);
  * worker process, and a part of the key of a cell. A new axis needs a row here, and a member of
  * plan_options, of cell_config and of record_key. */
 
-struct plan_line; /* a command that is being written */
+/* A command that is written in a fixed array; full: something did not fit. */
+struct plan_line {
+    char *text;
+    size_t bytes, used;
+    bool full;
+};
 
 /* An axis that a cell passes on to what it measures. For an axis of numbers, 0 is the default,
  * which no id contains, so that ids from before the axis existed remain the same. Names are in ids,
@@ -153,14 +155,12 @@ struct plan_option {
     /* Adds the option to a command. It adds nothing if the command does not mention the option. */
     void (*write)(const struct plan_option *option, const struct plan_options *plan,
                   struct plan_line *line);
-    size_t text, text_bytes; /* of a text: offset and size in struct plan_options */
-    /* For a list of numbers, or of names of axis.bytes: the offsets of its values and of their
-     * number in struct plan_options, the capacity, and the range of a number. */
-    size_t values, n_values, room, min, max;
-    /* For a choice of two: their names, the word for them, and the offset of the bool that is true
-     * for the second one. */
+    size_t place, bytes; /* offset in struct plan_options; the size of a text */
+    /* For a list of numbers, or of names of axis.bytes: the offset of their number, the capacity,
+     * and the range of a number. */
+    size_t n_values, room, min, max;
+    /* For a choice of two: their names, the word for them; a bool is true for the second one. */
     const char *choices[2], *what;
-    size_t flag;
     struct plan_axis axis; /* modes 0: the option is no axis */
 };
 
@@ -182,8 +182,6 @@ bool plan_axis_has_numbers(const struct plan_axis *axis);
 size_t plan_axis_number(const struct plan_axis *axis, const void *object, size_t place);
 void plan_axis_text(const struct plan_axis *axis, const void *object, size_t place, char *text,
                     size_t bytes);
-/* Returns 0, or -1 if the value cannot be used. */
-int plan_axis_read(const struct plan_axis *axis, const char *value, struct cell_config *cell);
 enum { PLAN_AXES_TEXT = 96 };
 /* Writes BEFORE NAME VALUE for each axis of numbers that is not at its default, as in ", bucket
  * 4096"; for nameless axes only if all is set. */
@@ -212,38 +210,5 @@ const char *cell_option_value(size_t i);
 bool cell_option_write(size_t i, const struct cell_config *config, char value[CELL_VALUE_BYTES]);
 /* Returns 0, or -1 if the value cannot be used. */
 int cell_option_read(size_t i, const char *value, struct cell_config *config);
-
-/* ---- internal to this folder: the functions of rows of plan_option_table: plan/plan_kinds.c ----
- */
-
-/* A text that grows in a fixed array; full: something did not fit. */
-struct plan_line {
-    char *text;
-    size_t bytes, used;
-    bool full;
-};
-
-/* Appends " --name value"; at the start of a line without the blank. */
-void plan_add(struct plan_line *line, const char *name, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-int plan_read_text(const struct plan_option *option, const char *value, struct plan_options *plan,
-                   struct text_error *why);
-void plan_write_text(const struct plan_option *option, const struct plan_options *plan,
-                     struct plan_line *line);
-int plan_read_list(const struct plan_option *option, const char *value, struct plan_options *plan,
-                   struct text_error *why);
-void plan_write_list(const struct plan_option *option, const struct plan_options *plan,
-                     struct plan_line *line);
-int plan_read_names(const struct plan_option *option, const char *value, struct plan_options *plan,
-                    struct text_error *why);
-int plan_read_choice(const struct plan_option *option, const char *value, struct plan_options *plan,
-                     struct text_error *why);
-void plan_write_choice(const struct plan_option *option, const struct plan_options *plan,
-                       struct plan_line *line);
-/* Writes the option only if it is the second choice, so that commands from before the option
- * existed remain the same. */
-void plan_write_second(const struct plan_option *option, const struct plan_options *plan,
-                       struct plan_line *line);
 
 #endif

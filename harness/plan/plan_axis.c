@@ -17,7 +17,7 @@ static size_t n_values_of(const struct plan_option *option, const struct plan_op
 
 bool plan_option_has_values(const struct plan_option *option, const struct plan_options *plan)
 {
-    return option->values != 0 && n_values_of(option, plan) > 0;
+    return option->n_values != 0 && n_values_of(option, plan) > 0;
 }
 
 static bool has_values(const struct plan_option *option, const struct plan_options *plan,
@@ -41,7 +41,7 @@ void plan_axis_choose(const struct plan_option *option, const struct plan_option
                       enum cell_mode mode, size_t i, struct cell_config *cell)
 {
     const size_t bytes = bytes_of(&option->axis);
-    const char *values = (const char *)plan + option->values;
+    const char *values = (const char *)plan + option->place;
 
     if (has_values(option, plan, mode))
         memcpy((char *)cell + option->axis.in_cell, values + i * bytes, bytes);
@@ -79,15 +79,6 @@ void plan_axes_words(const struct record_key *key, const char *before, bool all,
         if (number > 0)
             text_add(text, PLAN_AXES_TEXT, "%s%s %zu", before, option->name, number);
     }
-}
-
-int plan_axis_read(const struct plan_axis *axis, const char *value, struct cell_config *cell)
-{
-    char *place = (char *)cell + axis->in_cell;
-    struct text_error why;
-
-    return axis->bytes > 0 ? command_copy(place, axis->bytes, value)
-                           : option_size(value, 0, SIZE_MAX / 4, (size_t *)(void *)place, &why);
 }
 
 void plan_axis_copy(const struct plan_axis *axis, const struct cell_config *cell,
@@ -207,8 +198,15 @@ int cell_option_read(size_t i, const char *value, struct cell_config *config)
     size_t number = 0;
     int status = 0;
 
-    if (i >= CELL_FIELDS)
-        return option ? plan_axis_read(&option->axis, value, config) : -1;
+    if (i >= CELL_FIELDS && !option)
+        return -1;
+    if (i >= CELL_FIELDS) {
+        const size_t bytes = option->axis.bytes;
+
+        place = (char *)config + option->axis.in_cell;
+        return bytes > 0 ? command_copy(place, bytes, value)
+                         : option_size(value, 0, SIZE_MAX / 4, (size_t *)(void *)place, &why);
+    }
     switch (field->kind) {
     case TEXT:
         return command_copy(place, field->most, value);

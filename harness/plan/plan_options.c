@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,135 @@
 #include "workload_list.h"
 
 enum { STEPS_MAX = 100000, SECONDS_MAX = 3600, WARMUP_SECONDS_MAX = 60 };
+
+/* Appends " --name value"; at the start of a line without the blank. */
+static void plan_add(struct plan_line *line, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void plan_add(struct plan_line *line, const char *name, const char *format, ...)
+{
+    char value[sizeof((struct record_run *)0)->command];
+    va_list args;
+
+    va_start(args, format);
+    const int length = vsnprintf(value, sizeof value, format, args);
+    va_end(args);
+    const int n = snprintf(line->text + line->used, line->bytes - line->used, "%s--%s %s",
+                           line->used > 0 ? " " : "", name, value);
+
+    if (length < 0 || (size_t)length >= sizeof value || n < 0 ||
+        (size_t)n >= line->bytes - line->used)
+        line->full = true;
+    else
+        line->used += (size_t)n;
+}
+
+/* ---- texts ----------------------------------------------------------------------------------- */
+
+static int plan_read_text(const struct plan_option *option, const char *value,
+                          struct plan_options *plan, struct text_error *why)
+{
+    if (command_copy((char *)plan + option->place, option->bytes, value) == 0)
+        return 0;
+    return text_fail(why, "longer than %zu characters", option->bytes - 1);
+}
+
+static void plan_write_text(const struct plan_option *option, const struct plan_options *plan,
+                            struct plan_line *line)
+{
+    plan_add(line, option->name, "%s", (const char *)plan + option->place);
+}
+
+/* ---- lists of numbers ------------------------------------------------------------------------ */
+
+static int plan_read_list(const struct plan_option *option, const char *value,
+                          struct plan_options *plan, struct text_error *why)
+{
+    return option_sizes(value, option->min, option->max, (size_t *)((char *)plan + option->place),
+                        option->room, (size_t *)((char *)plan + option->n_values), why);
+}
+
+/* Writes a list of numbers, or of names. */
+static void plan_write_list(const struct plan_option *option, const struct plan_options *plan,
+                            struct plan_line *line)
+{
+    const char *values = (const char *)plan + option->place;
+    const size_t n = *(const size_t *)((const char *)plan + option->n_values);
+    const size_t bytes = option->axis.bytes;
+    char text[sizeof((struct record_run *)0)->command] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; i < n && used < sizeof text; ++i) {
+        const char *comma = i == 0 ? "" : ",";
+        char *at = text + used;
+
+        used +=
+            (size_t)(bytes > 0 ? snprintf(at, sizeof text - used, "%s%s", comma, values + i * bytes)
+                               : snprintf(at, sizeof text - used, "%s%zu", comma,
+                                          ((const size_t *)(const void *)values)[i]));
+    }
+    if (used >= sizeof text)
+        line->full = true;
+    else if (n > 0)
+        plan_add(line, option->name, "%s", text);
+}
+
+/* ---- lists of names -------------------------------------------------------------------------- */
+
+static int plan_read_names(const struct plan_option *option, const char *value,
+                           struct plan_options *plan, struct text_error *why)
+{
+    size_t *n = (size_t *)((char *)plan + option->n_values);
+    const size_t bytes = option->axis.bytes;
+    char *names = (char *)plan + option->place;
+
+    for (const char *name = value;; ++name) {
+        const size_t length = strcspn(name, ",");
+
+        if (length == 0 || length >= bytes)
+            return text_fail(why, "'%.40s' is no list of names", name);
+        if (*n == option->room)
+            return text_fail(why, "at most %zu are allowed", option->room);
+        for (size_t i = 0; i < *n; ++i)
+            if (strlen(names + i * bytes) == length && memcmp(names + i * bytes, name, length) == 0)
+                return text_fail(why, "%.*s is given twice", (int)length, name);
+        memcpy(names + *n * bytes, name, length);
+        names[*n * bytes + length] = '\0';
+        ++*n;
+        name += length;
+        if (*name == '\0')
+            return 0;
+    }
+}
+
+/* ---- choices --------------------------------------------------------------------------------- */
+
+static int plan_read_choice(const struct plan_option *option, const char *value,
+                            struct plan_options *plan, struct text_error *why)
+{
+    size_t index = 0;
+    const int status = option_name(option->what, value, option->choices, 2, &index, why);
+
+    *(bool *)((char *)plan + option->place) = index == 1;
+    return status;
+}
+
+static void plan_write_choice(const struct plan_option *option, const struct plan_options *plan,
+                              struct plan_line *line)
+{
+    const bool second = *(const bool *)((const char *)plan + option->place);
+
+    plan_add(line, option->name, "%s", option->choices[second]);
+}
+
+/* Writes the option only if it is the second choice, so that commands from before the option
+ * existed remain the same. */
+static void plan_write_second(const struct plan_option *option, const struct plan_options *plan,
+                              struct plan_line *line)
+{
+    if (*(const bool *)((const char *)plan + option->place))
+        plan_write_choice(option, plan, line);
+}
 
 /* ---- one by one ------------------------------------------------------------------------------ */
 
@@ -291,7 +421,19 @@ static void write_warmup(const struct plan_option *option, const struct plan_opt
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-#define PLACE(member) offsetof(struct plan_options, member)
+#define PLACE(member)  .place = offsetof(struct plan_options, member)
+#define MEMBER(member) ((struct plan_options *)0)->member
+#define TEXT(member)                                                                               \
+    .read = plan_read_text, .write = plan_write_text, PLACE(member), .bytes = sizeof MEMBER(member)
+/* A list with its number of values, which the array has space for. */
+#define VALUES(member, n)                                                                          \
+    PLACE(member), .n_values = offsetof(struct plan_options, n),                                   \
+                   .room = sizeof MEMBER(member) / sizeof MEMBER(member)[0]
+#define NAMES(member, n) .read = plan_read_names, .write = plan_write_list, VALUES(member, n)
+#define NUMBERS(member, n, least, most)                                                            \
+    .read = plan_read_list, .write = plan_write_list, VALUES(member, n), .min = least, .max = most
+#define CHOICE(word, first, second, member)                                                        \
+    .read = plan_read_choice, .what = word, .choices = {first, second}, PLACE(member)
 
 const struct plan_option plan_option_table[PLAN_OPTIONS] = {
     {.name = "devices",
@@ -299,31 +441,21 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
      .key = 'd',
      .arg = "LIST",
      .doc = COMMAND_DEVICES_DOC " (default: one virtual device per core)",
-     .read = plan_read_text,
-     .write = plan_write_text,
-     .text = PLACE(devices),
-     .text_bytes = sizeof((struct plan_options *)0)->devices},
+     TEXT(devices)},
     {.name = "backend",
      .group = COMMAND_RARE,
      .key = 'b',
      .arg = "NAME",
      .doc = COMMAND_BACKEND_DOC,
      .ask = ask_backend,
-     .read = plan_read_text,
-     .write = plan_write_text,
-     .text = PLACE(backend),
-     .text_bytes = sizeof((struct plan_options *)0)->backend},
+     TEXT(backend)},
     {.name = "communicator",
      .group = COMMAND_RARE,
      .key = 'C',
      .arg = "LIST",
      .doc = COMMAND_COMMUNICATOR_DOC "; with several, like threads,staged, each is measured",
      .ask = ask_communicators,
-     .read = plan_read_names,
-     .write = plan_write_list,
-     .values = PLACE(communicator),
-     .n_values = PLACE(n_communicators),
-     .room = PLAN_MAX_COMMUNICATORS,
+     NAMES(communicator, n_communicators),
      .axis = {.in_cell = offsetof(struct cell_config, communicator),
               .in_key = offsetof(struct record_key, communicator),
               .bytes = sizeof((struct cell_config *)0)->communicator,
@@ -353,26 +485,14 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
      .key = 'c',
      .arg = "LIST",
      .doc = "numbers of devices (default: powers of two, and all)",
-     .read = plan_read_list,
-     .write = plan_write_list,
-     .values = PLACE(count),
-     .n_values = PLACE(n_counts),
-     .room = PLAN_MAX_COUNTS,
-     .min = 1,
-     .max = PLAN_MAX_COUNTS},
+     NUMBERS(count, n_counts, 1, PLAN_MAX_COUNTS)},
     {.name = "bucket",
      .group = COMMAND_RARE,
      .key = 'k',
      .arg = "LIST",
      .doc = "with --mode ddp: bytes of a bucket of gradients, like 256Ki,25Mi; 0 (default): as "
             "PyTorch, first 1Mi and then 25Mi",
-     .read = plan_read_list,
-     .write = plan_write_list,
-     .values = PLACE(bucket),
-     .n_values = PLACE(n_buckets),
-     .room = PLAN_MAX_BUCKETS,
-     .min = 0,
-     .max = (size_t)1 << 30,
+     NUMBERS(bucket, n_buckets, 0, (size_t)1 << 30),
      .axis = {.in_cell = offsetof(struct cell_config, bucket_bytes),
               .in_key = offsetof(struct record_key, bucket_bytes),
               .modes = 1u << CELL_DDP,
@@ -386,13 +506,7 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
      .arg = "LIST",
      .doc = "with --launcher: devices of each process (default 1); 0: all in one process, without "
             "a launcher",
-     .read = plan_read_list,
-     .write = plan_write_list,
-     .values = PLACE(per_process),
-     .n_values = PLACE(n_per_process),
-     .room = PLAN_MAX_PER_PROCESS,
-     .min = 0,
-     .max = PLAN_MAX_COUNTS,
+     NUMBERS(per_process, n_per_process, 0, PLAN_MAX_COUNTS),
      .axis = {.in_cell = offsetof(struct cell_config, per_process),
               .in_key = offsetof(struct record_key, per_process),
               .modes = 1u << CELL_DDP | 1u << CELL_COLLECTIVE,
@@ -405,11 +519,7 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
      .arg = "LIST",
      .doc = "in place of models: allreduce, broadcast, allgather, reducescatter, alltoall",
      .ask = ask_collectives,
-     .read = plan_read_names,
-     .write = plan_write_list,
-     .values = PLACE(collective),
-     .n_values = PLACE(n_collectives),
-     .room = PLAN_MAX_COLLECTIVES,
+     NAMES(collective, n_collectives),
      .axis = {.in_cell = offsetof(struct cell_config, collective),
               .in_key = offsetof(struct record_key, workload),
               .bytes = sizeof((struct cell_config *)0)->collective,
@@ -425,11 +535,7 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
      .arg = "NAME",
      .doc = "with --collective: f32 (default), f64, i32, or bf16, which is moved but not added",
      .ask = ask_type,
-     .read = plan_read_names,
-     .write = plan_write_list,
-     .values = PLACE(type),
-     .n_values = PLACE(n_types),
-     .room = 1,
+     NAMES(type, n_types),
      .axis = {.in_cell = offsetof(struct cell_config, type),
               .in_key = offsetof(struct record_key, dtype),
               .bytes = sizeof((struct cell_config *)0)->type,
@@ -443,13 +549,7 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
      .key = 'z',
      .arg = "LIST",
      .doc = "with --collective: bytes (default: 8:16Mi:x8)",
-     .read = plan_read_list,
-     .write = plan_write_list,
-     .values = PLACE(size),
-     .n_values = PLACE(n_sizes),
-     .room = PLAN_MAX_SIZES,
-     .min = 1,
-     .max = PLAN_MAX_SIZE,
+     NUMBERS(size, n_sizes, 1, PLAN_MAX_SIZE),
      .axis = {.in_cell = offsetof(struct cell_config, size_bytes),
               .in_key = offsetof(struct record_key, size_bytes),
               .modes = 1u << CELL_COLLECTIVE,
@@ -464,13 +564,7 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
      .arg = "LIST",
      .doc = "with --collective: 0: in place (default), 1: into other memory, 0,1: both; an "
             "alltoall is always into other memory",
-     .read = plan_read_list,
-     .write = plan_write_list,
-     .values = PLACE(out_of_place),
-     .n_values = PLACE(n_places),
-     .room = 2,
-     .min = 0,
-     .max = 1,
+     NUMBERS(out_of_place, n_places, 0, 1),
      .axis = {.in_cell = offsetof(struct cell_config, out_of_place),
               .in_key = offsetof(struct record_key, out_of_place),
               .modes = 1u << CELL_COLLECTIVE,
@@ -482,23 +576,14 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
      .key = 'S',
      .arg = "strong|weak",
      .doc = "strong (default): --batch is that of all devices together; weak: rows per device",
-     .read = plan_read_choice,
-     .write = plan_write_choice,
-     .choices = {"strong", "weak"},
-     .what = "scaling",
-     .flag = PLACE(weak)},
+     CHOICE("scaling", "strong", "weak", weak),
+     .write = plan_write_choice},
     {.name = "batch",
      .group = COMMAND_WHAT,
      .key = 'n',
      .arg = "LIST",
      .doc = "rows of a step (default: 10,30,32:4096:x2)",
-     .read = plan_read_list,
-     .write = plan_write_list,
-     .values = PLACE(batch),
-     .n_values = PLACE(n_batches),
-     .room = PLAN_MAX_BATCHES,
-     .min = 1,
-     .max = PLAN_MAX_ROWS},
+     NUMBERS(batch, n_batches, 1, PLAN_MAX_ROWS)},
     {.name = "workload",
      .group = COMMAND_WHAT,
      .key = 'w',
@@ -542,13 +627,7 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
      .arg = "LIST",
      .doc = "steps that are timed together, each with the parameters of the one before (default 0: "
             "each step alone)",
-     .read = plan_read_list,
-     .write = plan_write_list,
-     .values = PLACE(chain),
-     .n_values = PLACE(n_chains),
-     .room = PLAN_MAX_CHAINS,
-     .min = 0,
-     .max = CELL_CHAIN_MAX,
+     NUMBERS(chain, n_chains, 0, CELL_CHAIN_MAX),
      .axis = {.in_cell = offsetof(struct cell_config, chain),
               .in_key = offsetof(struct record_key, chain),
               .modes = (1u << CELL_MODES) - 1 - (1u << CELL_COLLECTIVE),
@@ -562,13 +641,7 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
      .doc =
          "where a step finds its batch: 0: on the devices (default), 1: in the host's memory, 0,1: "
          "both",
-     .read = plan_read_list,
-     .write = plan_write_list,
-     .values = PLACE(host_inputs),
-     .n_values = PLACE(n_host_inputs),
-     .room = 2,
-     .min = 0,
-     .max = 1,
+     NUMBERS(host_inputs, n_host_inputs, 0, 1),
      .axis = {.in_cell = offsetof(struct cell_config, host_inputs),
               .in_key = offsetof(struct record_key, host_inputs),
               .modes = (1u << CELL_MODES) - 1 - (1u << CELL_COLLECTIVE),
@@ -588,22 +661,16 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
      .key = 'B',
      .arg = "cores|none",
      .doc = "bind each device to cores (default) or not",
-     .read = plan_read_choice,
-     .write = plan_write_choice,
-     .choices = {"none", "cores"},
-     .what = "binding",
-     .flag = PLACE(bind)},
+     CHOICE("binding", "none", "cores", bind),
+     .write = plan_write_choice},
     {.name = "graphs",
      .group = COMMAND_RARE,
      .key = 'G',
      .apart = true,
      .arg = "on|off",
      .doc = "on (default) or off: GPUs run repeated steps as CUDA graphs",
-     .read = plan_read_choice,
-     .write = plan_write_second,
-     .choices = {"on", "off"},
-     .what = "choice",
-     .flag = PLACE(no_graphs)},
+     CHOICE("choice", "on", "off", no_graphs),
+     .write = plan_write_second},
     {.name = "phases",
      .group = COMMAND_RARE,
      .key = 'A',
@@ -611,11 +678,8 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
      .arg = "timed|apart",
      .doc = "which steps give the times of phases. timed (default): the timed steps; apart (always "
             "on GPUs): a separate step before each",
-     .read = plan_read_choice,
-     .write = plan_write_second,
-     .choices = {"timed", "apart"},
-     .what = "choice",
-     .flag = PLACE(phases_apart)},
+     CHOICE("choice", "timed", "apart", phases_apart),
+     .write = plan_write_second},
     {.name = "parts",
      .group = COMMAND_RARE,
      .key = 'p',

@@ -442,7 +442,7 @@ Test(plan, options_are_told_apart)
     for (size_t i = 0; i < PLAN_OPTIONS; ++i) {
         const struct plan_option *a = &plan_option_table[i];
         cr_assert(a->name && a->doc && a->read && a->write, "row %zu is not complete", i);
-        cr_assert(a->axis.modes == 0 || (a->values && a->axis.field && a->axis.because), "--%s",
+        cr_assert(a->axis.modes == 0 || (a->n_values && a->axis.field && a->axis.because), "--%s",
                   a->name);
         for (size_t k = 0; k < i; ++k) {
             const struct plan_option *b = &plan_option_table[k];
