@@ -60,28 +60,24 @@ int node_nvml_open(const char *path, struct node_nvml *nvml, char why[160])
         if (!nvml->call[i] && calls[i].needed && !missing)
             missing = calls[i].name;
     }
-    if (missing) {
+    const int status = missing ? -1 : ((init_function *)nvml->call[NODE_INIT])();
+
+    if (status == NVML_SUCCESS) {
+        read_version(nvml, NODE_NVML_VERSION, nvml->version);
+        read_version(nvml, NODE_DRIVER_VERSION, nvml->driver);
+        return 0;
+    }
+    string_function *const words = (string_function *)nvml->call[NODE_ERROR_STRING];
+    const char *text = words && !missing ? words(status) : NULL;
+
+    if (missing)
         snprintf(why, 160, "this NVML cannot be used: it has no %s", missing);
-        dlclose(nvml->library);
-        nvml->library = NULL;
-        return -1;
-    }
-    const int status = ((init_function *)nvml->call[NODE_INIT])();
-
-    if (status != NVML_SUCCESS) {
-        const char *text = nvml->call[NODE_ERROR_STRING]
-                               ? ((string_function *)nvml->call[NODE_ERROR_STRING])(status)
-                               : NULL;
-
+    else
         snprintf(why, 160, "NVML cannot be used: %.100s (%d)", text ? text : "no reason", status);
-        text_clean(why, ' ');
-        dlclose(nvml->library);
-        nvml->library = NULL;
-        return -1;
-    }
-    read_version(nvml, NODE_NVML_VERSION, nvml->version);
-    read_version(nvml, NODE_DRIVER_VERSION, nvml->driver);
-    return 0;
+    text_clean(why, ' ');
+    dlclose(nvml->library);
+    nvml->library = NULL;
+    return -1;
 }
 
 void node_nvml_close(struct node_nvml *nvml)

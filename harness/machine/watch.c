@@ -73,51 +73,39 @@ static void *watch_run(void *argument)
     return NULL;
 }
 
-static int start_reading(struct node_watch *watch)
+static void close_watch(struct node_watch *watch)
 {
-    pthread_condattr_t attribute;
-
-    if (pthread_mutex_init(&watch->lock, NULL) != 0)
-        return -1;
-    if (pthread_condattr_init(&attribute) != 0) {
-        pthread_mutex_destroy(&watch->lock);
-        return -1;
-    }
-    pthread_condattr_setclock(&attribute, CLOCK_MONOTONIC);
-
-    int status = pthread_cond_init(&watch->change, &attribute);
-
-    pthread_condattr_destroy(&attribute);
-    if (status == 0 && pthread_create(&watch->thread, NULL, watch_run, watch) != 0) {
-        pthread_cond_destroy(&watch->change);
-        status = -1;
-    }
-    if (status != 0)
-        pthread_mutex_destroy(&watch->lock);
-    return status == 0 ? 0 : -1;
+    pthread_cond_destroy(&watch->change);
+    pthread_mutex_destroy(&watch->lock);
+    node_nvml_close(&watch->nvml);
+    record_watched_free(watch->gpu, watch->n_gpus);
+    free(watch);
 }
 
 struct node_watch *node_watch_open(const char *devices, const char *nvml)
 {
+    pthread_condattr_t attribute;
     char why[160];
 
     if (!node_has_gpus(devices))
         return NULL;
     struct node_watch *watch = cli_alloc(1, sizeof *watch);
 
-    watch->gpu = cli_alloc(RECORD_MAX_GPUS, sizeof *watch->gpu);
     if (node_nvml_open(nvml, &watch->nvml, why) != 0) {
-        free(watch->gpu);
         free(watch);
         return NULL;
     }
-    if (start_reading(watch) != 0) {
-        node_nvml_close(&watch->nvml);
-        free(watch->gpu);
-        free(watch);
-        return NULL;
-    }
-    return watch;
+    watch->gpu = cli_alloc(RECORD_MAX_GPUS, sizeof *watch->gpu);
+    /* None of these can fail here: none takes memory, and the clock exists. */
+    pthread_mutex_init(&watch->lock, NULL);
+    pthread_condattr_init(&attribute);
+    pthread_condattr_setclock(&attribute, CLOCK_MONOTONIC);
+    pthread_cond_init(&watch->change, &attribute);
+    pthread_condattr_destroy(&attribute);
+    if (pthread_create(&watch->thread, NULL, watch_run, watch) == 0)
+        return watch;
+    close_watch(watch);
+    return NULL;
 }
 
 void node_watch_choose(struct node_watch *watch, struct dp_group *group)
@@ -206,9 +194,5 @@ void node_watch_close(struct node_watch *watch)
     pthread_cond_signal(&watch->change);
     pthread_mutex_unlock(&watch->lock);
     pthread_join(watch->thread, NULL);
-    pthread_cond_destroy(&watch->change);
-    pthread_mutex_destroy(&watch->lock);
-    node_nvml_close(&watch->nvml);
-    record_watched_free(watch->gpu, watch->n_gpus);
-    free(watch);
+    close_watch(watch);
 }

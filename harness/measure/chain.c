@@ -9,13 +9,9 @@
  * mlp. */
 enum { FARTHEST = -20 };
 
-void chain_open(struct chain *chain, struct session *session, size_t length)
+void chain_open(struct chain *chain, struct session *session, size_t length, bool traced)
 {
-    struct dp_kind_row kind;
-
-    *chain = (struct chain){.session = session, .length = length};
-    chain->traced = dp_kind_of(dp_slot_name(dp_group_slot(session->group, 0)), &kind) &&
-                    (kind.flags & DP_KIND_CORES) != 0;
+    *chain = (struct chain){.session = session, .length = length, .traced = traced};
     marks_open(&chain->marks, session);
 }
 

@@ -127,7 +127,7 @@ struct chain {
 };
 
 /* It is plain data; the caller closes it in any case, before the session. */
-void chain_open(struct chain *chain, struct session *session, size_t length);
+void chain_open(struct chain *chain, struct session *session, size_t length, bool traced);
 void chain_close(struct chain *chain);
 /* Runs the chain of set k step by step, if that was not done yet. Its first step must have the
  * results of the verified one. DP_EFAULT: it does not; or a step has results that are no numbers,
@@ -198,7 +198,7 @@ struct steps {
      * or -1: the cell has the reason. */
     int (*ready)(void *self);
     struct node_watch *gpus; /* are read around the measured steps; NULL: none */
-    /* The clock that decides when the steps end; NULL: watch_clock_ns. */
+    /* The clock that decides when the steps end. */
     uint64_t (*now)(const void *self);
 };
 

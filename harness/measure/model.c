@@ -249,8 +249,7 @@ static int open_all(struct measure *m, struct dp_group *group)
         /* The warm-up must be long enough to verify both sets. */
         dp_fail(&err, DP_EINVAL, "a chain needs a warm-up of at least %d steps", WORKLOAD_SETS);
     } else if (m->config->chain > 0) {
-        chain_open(&m->chain, s, m->config->chain);
-        m->chain.traced = m->chain.traced && !m->config->phases_apart;
+        chain_open(&m->chain, s, m->config->chain, cores && !m->config->phases_apart);
         m->untraced = !m->chain.traced;
     } else {
         m->apart = m->config->phases_apart || !cores;
