@@ -177,6 +177,7 @@ struct report_run {
     struct report_counts counts;
     bool sealed, planned; /* whether this holds for all of its files */
     bool ended;           /* one of the files has an end line that says it was not interrupted */
+    bool interrupted;     /* none has, and one has an end line that says it was interrupted */
     struct report_drift drift;
     double seconds; /* of its sessions; NaN: not known, or the run is in several files */
     struct record_timed timed;
@@ -296,6 +297,8 @@ bool report_is_cores(const struct report_point *point); /* plain-mt: the BLAS on
 bool report_is_ddp(const struct report_point *point);   /* DistributedDataParallel */
 bool report_oversubscribed(const struct report_point *point);
 bool report_simulated(const struct report_row *row);
+/* Whether launches are missing because a sweep was interrupted, as an end line says. */
+bool report_interrupted(const struct report *report);
 /* Whether the launch works on cores of the host, as far as is known. */
 bool report_works_on_cores(const struct report_row *row);
 /* Says why it is oversubscribed: "more devices than cores", "several slots on one GPU or core". */

@@ -345,6 +345,8 @@ struct report_answer report_answer_of(const struct report *report)
     const struct report_counts *counts = &report->counts;
     struct report_answer answer = {.crowded = true};
     const char *state = report_state_words(report, PHRASE);
+    const bool cut =
+        report_interrupted(report) && counts->verified + counts->missing == counts->planned;
 
     choose(report, &answer);
     if (report->n_points == 0 && report->collectives->n_points > 0)
@@ -352,11 +354,16 @@ struct report_answer report_answer_of(const struct report *report)
                                  "are in their table.");
     else if (!answer.best)
         report_add(answer.first, "Nothing can be said about scaling: %s.", report_no_setting);
-    if (counts->verified < counts->planned)
+    if (cut)
+        report_add(answer.rest, "The sweep was interrupted after %zu of %zu launches",
+                   counts->verified, counts->planned);
+    else if (counts->verified < counts->planned)
         report_add(answer.rest, "Not verified, and in no number here: %zu of %zu launches",
                    counts->planned - counts->verified, counts->planned);
+    if (counts->missing > 0 && !cut)
+        report_add(answer.rest, ", %zu of them not run", counts->missing);
     if (counts->missing > 0)
-        report_add(answer.rest, ", %zu of them not run: go on with --resume", counts->missing);
+        report_add(answer.rest, ": go on with --resume");
     report_add(answer.rest, "%s", answer.rest[0] != '\0' ? "." : "");
     if (answer.best &&
         report_middle(answer.larger, REPORT_SPEEDUP) <= report_middle(answer.best, REPORT_SPEEDUP))

@@ -2,7 +2,8 @@
  *
  * A cell has numbers there only if each of its planned launches was measured and verified. Any
  * other cell has none, and is an error if the format has errors, so that a program that draws these
- * numbers cannot take it for a good one. */
+ * numbers cannot take it for a good one. CSV alone has the numbers of a cell whose launches are
+ * verified so far, and says that they are not certain. */
 #include "analysis/analysis.h"
 
 #include <math.h>
@@ -128,6 +129,9 @@ static void add_point(struct export_set *set, const struct report_point *point)
     else if (report_simulated(point->row))
         report_add(cell->why, "SIMULATED, not measured");
     cell->has_numbers = cell->why[0] == '\0';
+    cell->partly = !bad && point->n < planned && !report_simulated(point->row);
+    if (cell->partly)
+        text_add(cell->doubt, EXPORT_DOUBT, "%s", cell->why);
     cell->state = cell->has_numbers ? EXPORT_PASSED : EXPORT_FAILED;
     cell->launches = point->n;
     for (size_t l = 0; l < point->n; ++l)
@@ -157,12 +161,7 @@ static void add_point(struct export_set *set, const struct report_point *point)
 
 void export_report(const struct report *report, struct export_set *set)
 {
-    bool stopped = false; /* whether the last session of a file says that it was interrupted */
-
-    for (size_t f = 0; f < report->n_files; ++f)
-        stopped = stopped || (report->file[f].ended && report->file[f].interrupted);
-    const char *const interrupted =
-        stopped && report->counts.missing > 0 ? ": the sweep was interrupted" : "";
+    const char *const interrupted = report_interrupted(report) ? ": the sweep was interrupted" : "";
 
     *set = (struct export_set){
         .title = "lockstep sweep",

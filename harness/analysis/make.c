@@ -81,6 +81,15 @@ static size_t run_of(const struct report *report, size_t file)
     return r;
 }
 
+bool report_interrupted(const struct report *report)
+{
+    bool interrupted = false;
+
+    for (size_t r = 0; r < report->n_runs; ++r)
+        interrupted = interrupted || report->run[r].interrupted;
+    return interrupted && report->counts.missing > 0;
+}
+
 static void count_rows(struct report *report)
 {
     for (size_t f = 0; f < report->n_files; ++f) {
@@ -100,6 +109,7 @@ static void count_rows(struct report *report)
         run->sealed = run->sealed && file->sealed;
         run->planned = run->planned && file->planned;
         run->ended = run->ended || (file->ended && !file->interrupted);
+        run->interrupted = !run->ended && (run->interrupted || file->ended);
         if (run->counts.planned < file->run.planned)
             run->counts.planned = file->run.planned;
     }

@@ -57,6 +57,7 @@ static void csv_number(FILE *to, double number)
 static void csv_row(FILE *to, const struct export_set *set, const struct export_cell *cell)
 {
     const struct export_parts *parts = set->parts;
+    const bool known = cell->has_numbers || cell->partly;
     char text[EXPORT_KEY_BYTES];
     const char *before = "";
 
@@ -78,11 +79,11 @@ static void csv_row(FILE *to, const struct export_set *set, const struct export_
         text_write_field(to, set->verdicts[cell->verdict]);
     }
     for (size_t m = 0; m < set->n_metrics; ++m) {
-        csv_number(to, cell->has_numbers ? cell->value[m].middle : (double)NAN);
+        csv_number(to, known ? cell->value[m].middle : (double)NAN);
         if (set->metric[m].exact)
             continue;
-        csv_number(to, cell->has_numbers ? cell->value[m].lo : (double)NAN);
-        csv_number(to, cell->has_numbers ? cell->value[m].hi : (double)NAN);
+        csv_number(to, known ? cell->value[m].lo : (double)NAN);
+        csv_number(to, known ? cell->value[m].hi : (double)NAN);
     }
     if (set->all_rows) {
         fputc(',', to);
@@ -119,7 +120,7 @@ static void export_as_csv(FILE *to, const struct export_set *set)
     for (size_t c = 0; c < set->n; ++c) {
         const struct export_cell *cell = &set->cell[c];
 
-        if (cell->key && (set->all_rows || cell->has_numbers))
+        if (cell->key && (set->all_rows || cell->has_numbers || cell->partly))
             csv_row(to, set, cell);
     }
 }

@@ -72,6 +72,7 @@ struct export_cell {
     const char *group; /* of a test suite: "mlp:8,4". NULL without a key */
     enum export_state state;
     bool has_numbers;
+    bool partly; /* launches of it are still to be run: it has numbers in CSV alone, not certain */
     size_t verdict; /* of the verdicts of the set, if that has some */
     char why[EXPORT_TEXT];
     char doubt[EXPORT_DOUBT]; /* why its numbers are not certain; "": they are, or not judged */

@@ -222,7 +222,10 @@ static void about_files(struct text_out *out, const struct report *report)
         const struct report_run *run = &report->run[r];
         const char *id = run->run->run_id;
 
-        if (!run->ended)
+        if (run->interrupted)
+            caution(out, "Run %.8s was interrupted after %zu of %zu launches.", id,
+                    run->counts.planned - run->counts.missing, run->counts.planned);
+        else if (!run->ended)
             caution(out, "Run %.8s has no end line: it goes on, or its file was cut short.", id);
         if (!run->sealed)
             caution(out,

@@ -215,7 +215,7 @@ static int print_numbers(size_t format, const struct report *report)
                          all - n, all, report->counts.missing);
     else
         command_complain(NAME,
-                         "%zu of %zu cells have no numbers: not all of their planned launches are "
+                         "%zu of %zu cells are not complete: not all of their planned launches are "
                          "measured and verified; %zu launches are missing",
                          all - n, all, report->counts.missing);
     return n > 0 ? EXIT_PARTLY : EXIT_INVALID;
