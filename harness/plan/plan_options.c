@@ -431,9 +431,10 @@ static void write_warmup(const struct plan_option *option, const struct plan_opt
                    .room = sizeof MEMBER(member) / sizeof MEMBER(member)[0]
 #define NAMES(member, n) .read = plan_read_names, .write = plan_write_list, VALUES(member, n)
 #define NUMBERS(member, n, least, most)                                                            \
-    .read = plan_read_list, .write = plan_write_list, VALUES(member, n), .min = least, .max = most
+    .read = plan_read_list, .write = plan_write_list, VALUES(member, n), .min = (least),           \
+    .max = (most)
 #define CHOICE(word, first, second, member)                                                        \
-    .read = plan_read_choice, .what = word, .choices = {first, second}, PLACE(member)
+    .read = plan_read_choice, .what = (word), .choices = {first, second}, PLACE(member)
 
 const struct plan_option plan_option_table[PLAN_OPTIONS] = {
     {.name = "devices",

@@ -345,6 +345,19 @@ static int read_text(const json_t *value, const struct record_field *field, void
     return 0;
 }
 
+/* Stores an integer, which is in its range, in the member of its field. */
+static void store_integer(const struct record_field *field, json_int_t number, void *member)
+{
+    if (field->kind == RECORD_INT)
+        *(int *)member = (int)number;
+    else if (field->kind == RECORD_LONG)
+        *(long *)member = (long)number;
+    else if (field->kind == RECORD_COUNT)
+        *(size_t *)member = (size_t)number;
+    else
+        *(uint64_t *)member = (uint64_t)number;
+}
+
 static int read_value(const json_t *value, const struct record_field *field, void *object,
                       struct text_error *err)
 {
@@ -378,14 +391,7 @@ static int read_value(const json_t *value, const struct record_field *field, voi
     default:
         if (record_json_integer(value, field->name, field->min, field->max, &number, err) != 0)
             return -1;
-        if (field->kind == RECORD_INT)
-            *(int *)member = (int)number;
-        else if (field->kind == RECORD_LONG)
-            *(long *)member = (long)number;
-        else if (field->kind == RECORD_COUNT)
-            *(size_t *)member = (size_t)number;
-        else
-            *(uint64_t *)member = (uint64_t)number;
+        store_integer(field, number, member);
         return 0;
     }
     switch (field->nest) {
