@@ -85,7 +85,7 @@ static int keep_line(struct pairs *pairs, char *line, bool last)
         free(line);
         return 0;
     }
-    if ((last ? output_end : output_append)(&pairs->output, line, &why) == 0)
+    if (output_append(&pairs->output, line, last, &why) == 0)
         return 0;
     return command_refuse(NAME, "%s", why.text);
 }

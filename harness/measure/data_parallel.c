@@ -109,8 +109,9 @@ static int to_first(struct session *s, const struct dp_tensor *tensor, struct dp
     return dp_scatter(s->run, tensor, slots, 1, 0, NULL, there, &n, err);
 }
 
-static int step(struct session *s, int k, bool alone, struct dp_error *err)
+static int step(struct session *s, int k, struct dp_error *err)
 {
+    const bool alone = s->kind != &measure_dp;
     /* The module that gets the inputs takes them from the host if it is a wrapper around the whole
      * model, or a table. */
     const bool carries =
@@ -149,16 +150,6 @@ static int step(struct session *s, int k, bool alone, struct dp_error *err)
     return 0;
 }
 
-static int dp_step(struct session *s, int k, struct dp_error *err)
-{
-    return step(s, k, false, err);
-}
-
-static int plain_step(struct session *s, int k, struct dp_error *err)
-{
-    return step(s, k, true, err);
-}
-
 /* ---- results --------------------------------------------------------------------------------- */
 
 static int read_outputs(struct session *s, struct dp_error *err)
@@ -177,7 +168,7 @@ const struct measurable measure_plain = {.phases = OF_MODEL,
                                          .open = plain_open,
                                          .load = load,
                                          .unload = unload,
-                                         .step = plain_step,
+                                         .step = step,
                                          .read = read_outputs};
 
 const struct measurable measure_plain_mt = {.phases = OF_MODEL,
@@ -185,7 +176,7 @@ const struct measurable measure_plain_mt = {.phases = OF_MODEL,
                                             .open = plain_open,
                                             .load = load,
                                             .unload = unload,
-                                            .step = plain_step,
+                                            .step = step,
                                             .read = read_outputs};
 
 const struct measurable measure_dp = {.phases = OF_MODEL | OF_WRAPPER,
@@ -193,5 +184,5 @@ const struct measurable measure_dp = {.phases = OF_MODEL | OF_WRAPPER,
                                       .open = dp_open,
                                       .load = load,
                                       .unload = unload,
-                                      .step = dp_step,
+                                      .step = step,
                                       .read = read_outputs};

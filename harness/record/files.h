@@ -69,8 +69,8 @@ void output_abandon(const struct output *output);
 int output_repair(struct output *output, struct text_error *err);
 /* Appends the line, and frees it; a line of NULL is an error. It is also an error if the file was
  * changed, removed, replaced or moved. A file that was changed gets no more lines. In the other
- * cases the records are saved, and the error says where. */
-int output_append(struct output *output, char *line, struct text_error *err);
+ * cases the records are saved, and the error says where. closes: it is the last line. */
+int output_append(struct output *output, char *line, bool closes, struct text_error *err);
 /* Writes the header to a new file of records, after output_repair. */
 int output_begin(struct output *output, const struct record_run *run, struct text_error *err);
 /* Appends the record of a cell, with the time of its launch, if a reader accepts it. A record that
@@ -78,8 +78,6 @@ int output_begin(struct output *output, const struct record_run *run, struct tex
  * the record must not claim more. */
 int output_cell(struct output *output, const struct cell_config *config, double ns,
                 struct record_cell *cell, struct text_error *err);
-/* The same for the line that closes the file. */
-int output_end(struct output *output, char *line, struct text_error *err);
 void output_close(struct output *output);
 
 #endif

@@ -260,7 +260,7 @@ int record_append(int fd, const char *line, struct text_error *err)
                        strerror(reason), cut ? "; the file is as it was" : "");
 }
 
-static int append_line(struct output *output, char *line, bool closes, struct text_error *err)
+int output_append(struct output *output, char *line, bool closes, struct text_error *err)
 {
     struct text_error cause = {""};
     char next[DIGEST_HEX];
@@ -296,11 +296,6 @@ static int append_line(struct output *output, char *line, bool closes, struct te
                   : check_size(output, err);
 }
 
-int output_append(struct output *output, char *line, struct text_error *err)
-{
-    return append_line(output, line, false, err);
-}
-
 int output_begin(struct output *output, const struct record_run *run, struct text_error *err)
 {
     struct record_file *const file = &output->file;
@@ -319,7 +314,7 @@ int output_begin(struct output *output, const struct record_run *run, struct tex
         if (record_plan_take(output->plan, &file->cell[i], err) != 0)
             return -1;
     }
-    return output->resumed ? 0 : append_line(output, line, false, err);
+    return output->resumed ? 0 : output_append(output, line, false, err);
 }
 
 /* Whether a reader accepts this line as the next one of the file. */
@@ -362,12 +357,7 @@ int output_cell(struct output *output, const struct cell_config *config, double 
             return -1;
         }
     }
-    return append_line(output, line, false, err);
-}
-
-int output_end(struct output *output, char *line, struct text_error *err)
-{
-    return append_line(output, line, true, err);
+    return output_append(output, line, false, err);
 }
 
 void output_close(struct output *output)

@@ -296,7 +296,7 @@ static int run_plan(struct sweep *sweep)
                                        .seconds = sweep->seconds,
                                        .writing = fmin(sweep->writing, sweep->seconds)};
 
-        if (output_end(&sweep->output, record_end_text(sweep->run.run_id, &end), &err))
+        if (output_append(&sweep->output, record_end_text(sweep->run.run_id, &end), true, &err))
             status = complain(sweep, err.text);
     }
     if (status != EXIT_MISUSE && trace_file_close(&sweep->trace, &err)) {

@@ -45,7 +45,7 @@ static void append_line(struct train_session *s, char *line, bool last)
         free(line);
         return;
     }
-    if ((last ? output_end : output_append)(&s->output, line, &why) == 0)
+    if (output_append(&s->output, line, last, &why) == 0)
         return;
     train_show_clear();
     command_complain(s->command, "%s", why.text);

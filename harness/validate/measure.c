@@ -278,7 +278,8 @@ static int measure_all(struct measuring *measuring, const struct validate_reques
                                    .interrupted = measuring->done < measuring->n,
                                    .seconds = watch_seconds(&measuring->watch)};
 
-    ended = output_end(&measuring->output, record_end_text(measuring->run.run_id, &end), &why);
+    ended =
+        output_append(&measuring->output, record_end_text(measuring->run.run_id, &end), true, &why);
     return ended != 0 ? command_refuse(measuring->command, "%s", why.text) : status;
 }
 
