@@ -260,6 +260,23 @@ class Stale(Right):
             p.grad = None
         super().backward(outputs, gradients)
 
+class LastWaited(Right):
+    """Waits for the last of several collectives only."""
+    def reduce(self):
+        for p in self.trained:
+            p.grad = p.grad.contiguous().div_(self.world)
+            work = dist.all_reduce(p.grad, async_op=True)
+        work.wait()
+
+class FirstWaited(LastWaited):
+    def broadcast(self, tensors):
+        works = [dist.broadcast(tensor.detach(), 0, async_op=True) for tensor in tensors]
+        for work in works[:1]:
+            work.wait()
+
+    def reduce(self):
+        Right.reduce(self)
+
 class Unbuffered(Right):
     def buffers(self):
         return []
@@ -297,6 +314,8 @@ FAILS_PLANTED: dict[str, set[str]] = {
     "LastLost": {"SIZE-05.buckets"},
     "Stale": {"DDP-16.known"},
     "Unbuffered": {"DDP-08.sent"},
+    "LastWaited": {"DDP-01.known", "DDP-07.not_sent", "DDP-07.same", "DDP-16.known", "SIZE-05.buckets"},
+    "FirstWaited": {"DDP-07.sent"},
 }
 FAILS_ENDED = {
     "NoFinally": {"DDP-32.no_sync", "DDP-35.inner"},

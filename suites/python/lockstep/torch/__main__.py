@@ -19,8 +19,9 @@ function NAME(model, rank, world). The result has any of these; what it lacks Py
                                     backward is in it, too
     join()                          a context for ranks with fewer batches
 
-WORDS: backend=NAME (gloo, nccl, mpi, ucc, or one that MODULE registers), find_unused_parameters,
-divide_by_active (join), trace_buckets (reductions go through a communication hook that notes them)."""
+WORDS: backend=NAME (late, gloo, nccl, mpi, ucc, or one that MODULE registers), find_unused_parameters,
+divide_by_active (join), trace_buckets (reductions go through a communication hook that notes them).
+late is the default: gloo, but a result is there when it has been waited for, and never before."""
 from __future__ import annotations
 
 import sys

@@ -23,7 +23,7 @@ from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import allreduce_
 from ..adapter import takes
 from ..arrays import Array
 from ..errors import HOST, Refusal, report_of
-from . import under_test
+from . import late, under_test
 from .arrays import device_of
 from .model import Bucket, Forward, Model, Result, Slot, Step
 from .place import here
@@ -35,6 +35,7 @@ COLLECTIVE_LIMIT = datetime.timedelta(seconds=max(60, float(os.environ.get("LOCK
 
 def check_backend(name: str) -> None:
     """Refuses what this PyTorch does not have. Importing the layer under test may have added some."""
+    late.register()
     own = [word for word in BACKENDS if getattr(dist, f"is_{word}_available", bool)()]
     if name not in own and (name in BACKENDS or not hasattr(dist.Backend, name.upper())):
         raise Refusal("inval", f"backend '{name[:40]}': this PyTorch has " + ", ".join(own))

@@ -25,7 +25,7 @@ class Options:
     """--impl-options, and which layer is under test."""
 
     layer: str = PYTORCH
-    backend: str = "gloo"
+    backend: str = "late"  # late.py
     cuda: str | None = None  # CUDA_VISIBLE_DEVICES of the ranks, each of which has one of them
     find_unused_parameters: bool = False
     divide_by_active: bool = False
