@@ -3,7 +3,9 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "record/record.h"
 #include "text/alloc.h"
@@ -58,6 +60,79 @@ json_t *value_key(const struct record_key *key)
                                                        : json_integer(strtoll(value, NULL, 10)));
     }
     return object;
+}
+
+/* Makes the next value; the letters are those of record/json.h. */
+static json_t *value_of(char kind, va_list *values)
+{
+    const char *text;
+    size_t n;
+
+    switch (kind) {
+    case 'b':
+        return json_boolean(va_arg(*values, int));
+    case 'i':
+        return json_integer(va_arg(*values, int));
+    case 'n':
+        return value_count(va_arg(*values, size_t));
+    case 'p':
+        n = va_arg(*values, size_t);
+        return n > 0 ? value_count(n) : json_null();
+    case 'r':
+        return value_real(va_arg(*values, double));
+    case 's':
+        return json_string(va_arg(*values, const char *));
+    case 't':
+        text = va_arg(*values, const char *);
+        return text ? value_text(text) : json_null();
+    case 'c':
+        return value_cleaned(va_arg(*values, const char *));
+    case 'k':
+        text = va_arg(*values, const char *);
+        return value_cleaned(text && text[0] != '\0' ? text : NULL);
+    default:
+        return va_arg(*values, json_t *);
+    }
+}
+
+/* Adds members up to the end, or up to a "}", and moves *at there. Returns 0, or -1: a value is
+ * NULL. */
+static int add_members(json_t *object, const char **at, va_list *values)
+{
+    int status = 0;
+
+    while (**at != '\0' && **at != '}') {
+        const int length = (int)strcspn(*at, ":");
+        json_t *value;
+        char name[64];
+
+        snprintf(name, sizeof name, "%.*s", length, *at);
+        *at += length + 1;
+        if (**at == '{') {
+            value = json_object();
+            ++*at;
+            status |= add_members(value, at, values);
+        } else {
+            value = value_of(**at, values);
+        }
+        status |= json_object_set_new(object, name, value);
+        *at += (*at)[1] == ' ' ? 2 : 1;
+    }
+    return status;
+}
+
+json_t *value_add(json_t *object, const char *members, ...)
+{
+    va_list values;
+
+    va_start(values, members);
+    const int status = add_members(object, &members, &values);
+
+    va_end(values);
+    if (status == 0)
+        return object;
+    json_decref(object);
+    return NULL;
 }
 
 int document_print(FILE *stream, json_t *root)

@@ -101,6 +101,13 @@ struct json_t *value_real(double number);
 struct json_t *value_count(size_t n);
 /* Makes an object of the members of a key that identify a cell. */
 struct json_t *value_key(const struct record_key *key);
+/* Adds members to an object, as value_add(object, "name:t limits:{lo:r hi:r}", name, lo, hi). A
+ * letter says of which type a value is, and how it is written: b bool; i int; n size_t; p size_t,
+ * null if it is 0; r double, as value_real; s text, as json_string; t text, as value_text, null if
+ * it is NULL; c text, as value_cleaned; k the same, also null if it is empty; o a JSON value, which
+ * the object owns then. Returns the object; or NULL if a value is NULL, and then it is released. */
+struct json_t *value_add(struct json_t *object, const char *members, ...);
+#define value_object(...) value_add(json_object(), __VA_ARGS__)
 
 /* Prints the document and a newline, and releases it. Returns 0, or -1 if root is NULL: it has a
  * value that JSON has no form for. */
