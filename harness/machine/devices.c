@@ -21,27 +21,23 @@ char *record_devices_text(const struct record_devices *devices)
         dp_slot_describe(dp_group_slot(devices->group, i), &slot);
         json_array_append_new(
             slots,
-            json_pack("{s:s, s:s, s:i, s:s, s:o, s:b, s:b, s:s, s:s, s:I, s:b}", "name", slot.name,
-                      "kind", slot.kind, "index", slot.index, "cores", slot.cores, "numa_node",
-                      slot.numa_node < 0 ? json_null() : json_integer(slot.numa_node), "bound",
-                      slot.bound ? 1 : 0, "lag", slot.lag ? 1 : 0, "model", slot.model, "bus",
-                      slot.bus, "mem_bytes", (json_int_t)slot.memory_bytes, "near",
-                      slot.near ? 1 : 0));
+            value_object("name:t kind:t index:i cores:t numa_node:o bound:b lag:b model:t bus:t "
+                         "mem_bytes:n near:b",
+                         slot.name, slot.kind, slot.index, slot.cores,
+                         slot.numa_node < 0 ? json_null() : json_integer(slot.numa_node),
+                         slot.bound, slot.lag, slot.model, slot.bus, slot.memory_bytes, slot.near));
     }
-    of_machine = json_pack(
-        "{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:b}", "cpu_model",
-        machine->cpu_model, "packages", machine->packages, "numa_nodes", machine->numa_nodes,
-        "cores", machine->cores, "pus", machine->pus, "usable_cores", machine->usable_cores,
-        "usable_pus", machine->usable_pus, "mem_bytes", (json_int_t)machine->memory_bytes,
-        "usable_mem_bytes", (json_int_t)machine->usable_bytes, "l1d_bytes",
-        (json_int_t)machine->l1d_bytes, "l2_bytes", (json_int_t)machine->l2_bytes, "l3_bytes",
-        (json_int_t)machine->l3_bytes, "foreign", machine->foreign ? 1 : 0);
-    root = json_pack("{s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:{s:s, s:s, s:s, s:s}}", "schema",
-                     "lockstep/devices/1.0", "devices", devices->devices, "backend",
-                     devices->backend, "communicator", devices->communicator, "oversubscribed",
-                     devices->oversubscribed ? 1 : 0, "slots", slots, "machine", of_machine,
-                     "versions", "lockstep", BUILD_VERSION, "git", BUILD_GIT, "hwloc",
-                     machine->hwloc_version, "blas", devices->run->blas);
+    of_machine = value_object(
+        "cpu_model:t packages:i numa_nodes:i cores:i pus:i usable_cores:i usable_pus:i mem_bytes:n "
+        "usable_mem_bytes:n l1d_bytes:n l2_bytes:n l3_bytes:n foreign:b",
+        machine->cpu_model, machine->packages, machine->numa_nodes, machine->cores, machine->pus,
+        machine->usable_cores, machine->usable_pus, machine->memory_bytes, machine->usable_bytes,
+        machine->l1d_bytes, machine->l2_bytes, machine->l3_bytes, machine->foreign);
+    root = value_object("schema:t devices:t backend:t communicator:t oversubscribed:b slots:o "
+                        "machine:o versions:{lockstep:t git:t hwloc:t blas:t}",
+                        "lockstep/devices/1.0", devices->devices, devices->backend,
+                        devices->communicator, devices->oversubscribed, slots, of_machine,
+                        BUILD_VERSION, BUILD_GIT, machine->hwloc_version, devices->run->blas);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i)
         status |= record_json_add(root, record_find(record_run_fields, names[i]), devices->run);
     if (status != 0) {

@@ -77,7 +77,7 @@ void selftest_text_end(const struct selftest *selftest)
 int selftest_json(FILE *stream, const struct selftest *selftest)
 {
     const struct selftest_sums *sums = &selftest->sums;
-    json_t *cases = json_array(), *flips = json_array(), *root;
+    json_t *cases = json_array(), *flips = json_array();
 
     for (size_t i = 0; i < selftest->n; ++i) {
         const struct selftest_case *item = &selftest->item[i];
@@ -90,22 +90,21 @@ int selftest_json(FILE *stream, const struct selftest *selftest)
                                 item->seen.at[d] > 0 ? value_count(item->seen.at[d]) : json_null());
         json_array_append_new(
             item->drawn ? flips : cases,
-            json_pack("{s:s, s:s?, s:s, s:o, s:o, s:s?, s:o, s:I, s:I, s:i, s:b, s:s}", "name",
-                      item->name, "fault", item->fault, "mode", item->mode, "device",
-                      faulty ? json_integer(item->device) : json_null(), "step",
-                      faulty ? json_integer(item->step) : json_null(), "detector",
-                      faulty ? selftest_detector_words[item->detector] : NULL, "found_in", found,
-                      "findings", (json_int_t)item->seen.findings, "elsewhere",
-                      (json_int_t)item->seen.elsewhere, "exit_status", item->seen.status, "right",
-                      !selftest_wrong(item), "verdict", item->verdict));
+            value_object("name:t fault:t mode:t device:o step:o detector:t found_in:o findings:n "
+                         "elsewhere:n exit_status:i right:b verdict:t",
+                         item->name, item->fault, item->mode,
+                         faulty ? json_integer(item->device) : json_null(),
+                         faulty ? json_integer(item->step) : json_null(),
+                         faulty ? selftest_detector_words[item->detector] : NULL, found,
+                         (size_t)item->seen.findings, (size_t)item->seen.elsewhere,
+                         item->seen.status, !selftest_wrong(item), item->verdict));
     }
-    root = json_pack("{s:s, s:{s:s, s:s}, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "schema",
-                     "lockstep/selftest/1.0", "program", "version", BUILD_VERSION, "commit",
-                     BUILD_GIT, "seed", value_count(sums->seed), "interrupted", sums->interrupted,
-                     "found", value_count(sums->found), "silent", value_count(sums->silent),
-                     "flips_right", value_count(sums->flips_right), "wrong",
-                     value_count(sums->wrong), "cases", cases, "flips", flips);
-    return document_print(stream, root);
+    return document_print(
+        stream, value_object("schema:t program:{version:t commit:t} seed:n interrupted:b found:n "
+                             "silent:n flips_right:n wrong:n cases:o flips:o",
+                             "lockstep/selftest/1.0", BUILD_VERSION, BUILD_GIT, (size_t)sums->seed,
+                             sums->interrupted, sums->found, sums->silent, sums->flips_right,
+                             sums->wrong, cases, flips));
 }
 
 /* ---- what tells runs apart ------------------------------------------------------------------- */

@@ -148,48 +148,38 @@ static void print_json(const struct soak *soak)
         const struct soak_rate *rate = &soak->rate[r];
 
         json_array_append_new(
-            devices, json_pack("{s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:I}", "device",
-                               device_of(soak, r), "findings", (json_int_t)soak->found.of[r],
-                               "burst_gflops", value_real(flops / rate->burst_ns),
-                               "sustained_gflops", value_real(flops / rate->sustained_ns), "beside",
-                               value_real(rate->ratio), "lo", value_real(rate->lo), "hi",
-                               value_real(rate->hi), "speed", soak_speed_words[rate->speed], "drop",
-                               rate->drop > 0 ? value_real(rate->drop) : json_null(), "since",
-                               (json_int_t)rate->since));
+            devices, value_object("device:o findings:n burst_gflops:r sustained_gflops:r beside:r "
+                                  "lo:r hi:r speed:t drop:r since:n",
+                                  device_of(soak, r), soak->found.of[r], flops / rate->burst_ns,
+                                  flops / rate->sustained_ns, rate->ratio, rate->lo, rate->hi,
+                                  soak_speed_words[rate->speed],
+                                  rate->drop > 0 ? rate->drop : (double)NAN, (size_t)rate->since));
     }
     for (size_t i = 0; i < soak->found.kept; ++i) {
         const struct soak_finding *f = &soak->found.finding[i];
         const char *param = f->param >= 0 ? soak->ranks.name[f->param] : "";
         json_t *object =
-            json_pack("{s:I, s:o, s:i, s:s, s:o, s:s, s:o}", "iteration", (json_int_t)f->iteration,
-                      "device", device_of(soak, f->device), "device_index", f->device, "what",
-                      soak_what_words[f->what], "tensor", value_text(param), "part",
-                      soak_part_words[f->part], "text", value_text(f->text));
+            value_object("iteration:n device:o device_index:i what:t tensor:t part:t text:t",
+                         (size_t)f->iteration, device_of(soak, f->device), f->device,
+                         soak_what_words[f->what], param, soak_part_words[f->part], f->text);
 
-        if (f->what != SOAK_DEAD && f->what != SOAK_HUNG) {
-            json_object_set_new(object, "index", json_integer((json_int_t)f->index));
-            json_object_set_new(object, "actual", bits(f->got));
-            json_object_set_new(object, "expected", bits(f->want));
-            json_object_set_new(object, "xor", bits(f->got ^ f->want));
-            json_object_set_new(object, "differ", json_integer((json_int_t)f->differ));
-            json_object_set_new(object, "of", json_integer((json_int_t)f->of));
-        }
+        if (f->what != SOAK_DEAD && f->what != SOAK_HUNG)
+            object =
+                value_add(object, "index:n actual:o expected:o xor:o differ:n of:n", f->index,
+                          bits(f->got), bits(f->want), bits(f->got ^ f->want), f->differ, f->of);
         json_array_append_new(findings, object);
     }
-    root = json_pack(
-        "{s:s, s:o, s:s, s:I, s:s, s:o, s:I, s:I, s:o, s:o, s:b, s:I, s:I, s:o, s:o, s:o}",
-        "schema", "lockstep/soak/1.0", "workload", value_text(soak->options->workload.name), "mode",
-        soak_mode_words[soak->options->mode], "rows", (json_int_t)soak->options->rows, "backend",
-        dp_group_backend(soak->ranks.group), "blas", value_text(blas), "first",
-        (json_int_t)soak->options->first, "iterations", (json_int_t)soak->iterations, "seconds",
-        value_real(soak->seconds), "checking_frac", value_real(soak->check_seconds / soak->seconds),
-        "interrupted", soak->interrupted, "compared", (json_int_t)soak->found.compared, "found",
-        (json_int_t)soak->found.n, "replay", soak->found.n > 0 ? value_text(replay) : json_null(),
-        "devices", devices, "findings", findings);
-    if (soak->ranks.overlap) {
-        json_object_set_new(root, "buckets", json_integer((json_int_t)soak->ranks.buckets));
-        json_object_set_new(root, "buckets_beside", json_integer((json_int_t)soak->ranks.beside));
-    }
+    root = value_object(
+        "schema:t workload:t mode:t rows:n backend:t blas:t first:n iterations:n seconds:r "
+        "checking_frac:r interrupted:b compared:n found:n replay:t devices:o findings:o",
+        "lockstep/soak/1.0", soak->options->workload.name, soak_mode_words[soak->options->mode],
+        soak->options->rows, dp_group_backend(soak->ranks.group), blas,
+        (size_t)soak->options->first, (size_t)soak->iterations, soak->seconds,
+        soak->check_seconds / soak->seconds, soak->interrupted, soak->found.compared, soak->found.n,
+        soak->found.n > 0 ? replay : NULL, devices, findings);
+    if (soak->ranks.overlap)
+        root =
+            value_add(root, "buckets:n buckets_beside:n", soak->ranks.buckets, soak->ranks.beside);
     (void)document_print(stdout, root); /* all of its texts are UTF-8 */
 }
 

@@ -22,26 +22,6 @@ static json_t *big(uint64_t number)
     return json_string(text);
 }
 
-/* A member of an object, whose value belongs to it. */
-struct member {
-    const char *name;
-    json_t *value; /* NULL: there was no memory for it */
-};
-#define COUNT(array) (sizeof(array) / sizeof(array)[0])
-
-/* Adds the members to object. Returns it; or NULL, and object is freed: memory is short. */
-static json_t *with_members(json_t *object, const struct member member[], size_t n)
-{
-    int failed = 0;
-
-    for (size_t i = 0; i < n; ++i)
-        failed |= json_object_set_new(object, member[i].name, member[i].value);
-    if (!failed)
-        return object;
-    json_decref(object);
-    return NULL;
-}
-
 char *record_train_head(const struct train_options *options, const struct train_model *model,
                         const struct dataset *data, struct dp_group *group,
                         const struct train_world *world)
@@ -70,95 +50,53 @@ char *record_train_head(const struct train_options *options, const struct train_
     if (!about)
         dp_group_blas(group, blas, sizeof blas);
 
-    const struct member first[] = {
-        {"schema", json_string("lockstep/train/1.0")},
-        {"created_utc", json_string(created)},
-        {"program_version", json_string(BUILD_VERSION)},
-        {"git", json_string(BUILD_GIT)},
-        {"build_type", json_string(BUILD_TYPE)},
-        {"cpu_model", json_string(machine.cpu_model)},
-        {"blas", json_string(about ? about->blas : blas)},
-        {"model", json_string(model->name)},
-        {"data", json_string(data->name)},
-        {"rows", value_count(data->rows)},
-        {"features", value_count(data->features)},
-        {"classes", json_integer(data->classes)},
-        {"missing_classes", json_integer(data->gaps)},
-        {"first_missing_classes", gaps},
-        {"devices", json_string(options->devices)},
-        {"n_devices", json_integer(about ? about->ranks : dp_group_size(group))},
-        {"mode", json_string(options->ddp ? "ddp" : "dp")},
-        {"backend", json_string(about ? about->backend : dp_group_backend(group))},
-        {"communicator", json_string(about ? about->communicator : dp_group_communicator(group))},
-        {"oversubscribed",
-         json_boolean(about ? about->oversubscribed : dp_group_oversubscribed(group))},
-    };
-
-    o = with_members(o, first, COUNT(first));
-    if (about) {
-        const struct member processes[] = {
-            {"launcher", json_string(options->processes.launcher)},
-            {"per_process", value_count(options->processes.per_process)},
-            {"processes", json_integer(about->processes)},
-            {"hosts", json_integer(about->hosts)},
-            {"host_ranks", json_string(about->host_ranks)},
-            {"mpi_library", json_string(about->library)},
-        };
-
-        o = with_members(o, processes, COUNT(processes));
-    }
-
-    const struct member last[] = {
-        {"against", json_string(options->against)},
-        {"batch", value_count(options->batch)},
-        {"epochs", value_count(options->epochs)},
-        {"optimizer", json_string(train_optimizer_name(update->kind))},
-        {"lr", value_real(update->lr)},
-        {"momentum", value_real(update->momentum)},
-        {"decay", value_real(update->decay)},
-        {"clip", value_real(update->clip)},
-        {"cosine", json_boolean(update->cosine)},
-        {"warmup", value_count(update->warmup)},
-        {"accumulate", value_count(update->parts)},
-        {"seed", big(options->seed)},
-        {"seeds", value_count(options->seeds)},
-    };
-
-    return document_text(with_members(o, last, COUNT(last)), JSON_COMPACT);
+    o = value_add(
+        o,
+        "schema:s created_utc:s program_version:s git:s build_type:s cpu_model:s blas:s model:s "
+        "data:s rows:n features:n classes:i missing_classes:i first_missing_classes:o devices:s "
+        "n_devices:i mode:s backend:s communicator:s oversubscribed:b",
+        "lockstep/train/1.0", created, BUILD_VERSION, BUILD_GIT, BUILD_TYPE, machine.cpu_model,
+        about ? about->blas : blas, model->name, data->name, data->rows, data->features,
+        data->classes, data->gaps, gaps, options->devices,
+        about ? about->ranks : dp_group_size(group), options->ddp ? "ddp" : "dp",
+        about ? about->backend : dp_group_backend(group),
+        about ? about->communicator : dp_group_communicator(group),
+        about ? about->oversubscribed : dp_group_oversubscribed(group));
+    if (about)
+        o = value_add(o, "launcher:s per_process:n processes:i hosts:i host_ranks:s mpi_library:s",
+                      options->processes.launcher, options->processes.per_process, about->processes,
+                      about->hosts, about->host_ranks, about->library);
+    o = value_add(o,
+                  "against:s batch:n epochs:n optimizer:s lr:r momentum:r decay:r clip:r cosine:b "
+                  "warmup:n accumulate:n seed:o seeds:n",
+                  options->against, options->batch, options->epochs,
+                  train_optimizer_name(update->kind), update->lr, update->momentum, update->decay,
+                  update->clip, update->cosine, update->warmup, update->parts, big(options->seed),
+                  options->seeds);
+    return document_text(o, JSON_COMPACT);
 }
 
 char *record_train_epoch(const struct train_epoch *epoch)
 {
     const double tokens_per_s =
         epoch->tokens > 0 ? epoch->samples_per_s * (double)epoch->context : (double)NAN;
-    const struct member members[] = {
-        {"schema", json_string("lockstep/train-epoch/1.0")},
-        {"seed", big(epoch->seed)},
-        {"epoch", value_count(epoch->epoch)},
-        {"steps", value_count(epoch->steps)},
-        {"train_loss", value_real(epoch->train_loss)},
-        {"test_loss", value_real(epoch->test_loss)},
-        {"test_accuracy_percent", value_real(epoch->accuracy)},
-        {"against_test_loss", value_real(epoch->other_loss)},
-        {"against_test_accuracy_percent", value_real(epoch->other_accuracy)},
-        {"tokens", epoch->context > 0 ? value_count(epoch->tokens) : json_null()},
-        {"tokens_per_s", value_real(tokens_per_s)},
-        {"samples_per_s", epoch->steps > 0 ? value_real(epoch->samples_per_s) : json_null()},
-    };
 
-    return document_text(with_members(json_object(), members, COUNT(members)), JSON_COMPACT);
+    return document_text(
+        value_object("schema:s seed:o epoch:n steps:n train_loss:r test_loss:r "
+                     "test_accuracy_percent:r against_test_loss:r against_test_accuracy_percent:r "
+                     "tokens:o tokens_per_s:r samples_per_s:o",
+                     "lockstep/train-epoch/1.0", big(epoch->seed), epoch->epoch, epoch->steps,
+                     epoch->train_loss, epoch->test_loss, epoch->accuracy, epoch->other_loss,
+                     epoch->other_accuracy,
+                     epoch->context > 0 ? value_count(epoch->tokens) : json_null(), tokens_per_s,
+                     epoch->steps > 0 ? value_real(epoch->samples_per_s) : json_null()),
+        JSON_COMPACT);
 }
 
 static json_t *divergence(const struct train_divergence *divergence)
 {
-    const struct member members[] = {{"step", value_count(divergence->step)},
-                                     {"where", json_string(divergence->where)}};
-    json_t *o = with_members(json_object(), members, COUNT(members));
-
-    if (divergence->here)
-        return o;
-    json_decref(o);
-    return json_null();
+    return divergence->here ? value_object("step:n where:s", divergence->step, divergence->where)
+                            : json_null();
 }
 
 char *record_train_end(const struct train_model *model, double median, int status,
@@ -166,33 +104,18 @@ char *record_train_end(const struct train_model *model, double median, int statu
 {
     json_t *comparison = json_null();
 
-    if (against) {
-        const struct member members[] = {
-            {"holds", json_boolean(train_against_holds(against))},
-            {"exact_steps", value_count(against->exact_steps)},
-            {"reference_steps", value_count(against->reference_steps)},
-            {"exact_why", json_string(against->exact_why)},
-            {"inexact", divergence(&against->inexact)},
-            {"steps", value_count(against->steps)},
-            {"difference", json_string(against->mean ? "mean" : "largest")},
-            {"parted", divergence(&against->diverged)},
-            {"most", value_real(against->most)},
-            {"last", value_real(against->last)},
-            {"judged_steps", value_count(against->judged)},
-            {"judged_bound", value_real(against->judged_bound)},
-            {"beyond", divergence(&against->beyond)},
-        };
-
-        comparison = with_members(json_object(), members, COUNT(members));
-    }
-
-    const struct member members[] = {
-        {"schema", json_string("lockstep/train-end/1.0")},
-        {"median_accuracy_percent", value_real(model->text ? (double)NAN : median)},
-        {"median_test_loss", value_real(model->text ? median : (double)NAN)},
-        {"exit_status", json_integer(status)},
-        {"against", comparison},
-    };
-
-    return document_text(with_members(json_object(), members, COUNT(members)), JSON_COMPACT);
+    if (against)
+        comparison = value_object(
+            "holds:b exact_steps:n reference_steps:n exact_why:s inexact:o steps:n difference:s "
+            "parted:o most:r last:r judged_steps:n judged_bound:r beyond:o",
+            train_against_holds(against), against->exact_steps, against->reference_steps,
+            against->exact_why, divergence(&against->inexact), against->steps,
+            against->mean ? "mean" : "largest", divergence(&against->diverged), against->most,
+            against->last, against->judged, against->judged_bound, divergence(&against->beyond));
+    return document_text(
+        value_object(
+            "schema:s median_accuracy_percent:r median_test_loss:r exit_status:i against:o",
+            "lockstep/train-end/1.0", model->text ? (double)NAN : median,
+            model->text ? median : (double)NAN, status, comparison),
+        JSON_COMPACT);
 }
