@@ -1,9 +1,9 @@
-/* export/export.c: a set of cells for other programs, and the formats in which it is written. Those
- * that are JSON are in export/json.c. */
+/* export/export.c: a set of cells for other programs, and the formats in which it is written. */
 #include "export/export.h"
-#include "files/files.h"
+#include "export/grid.h"
 #include "text/alloc.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,82 +47,65 @@ size_t export_count(const struct export_set *set)
 
 /* ---- CSV (RFC 4180) -------------------------------------------------------------------------- */
 
-static void csv_number(FILE *to, double number)
-{
-    fputc(',', to);
-    if (isfinite(number))
-        fprintf(to, "%.9g", number);
-}
-
-static void csv_row(FILE *to, const struct export_set *set, const struct export_cell *cell)
+static void csv_row(struct grid *grid, const struct export_set *set, const struct export_cell *cell)
 {
     const struct export_parts *parts = set->parts;
     const bool known = cell->has_numbers || cell->partly;
     char text[EXPORT_KEY_BYTES];
-    const char *before = "";
 
-    for (size_t i = 0; i < parts->n; ++i) {
-        if (!parts->part(i).name)
-            continue;
-        parts->text(cell->key, i, text);
-        fputs(before, to);
-        before = ",";
-        if (parts->part(i).number)
-            fputs(text, to);
-        else
-            text_write_field(to, text);
-    }
+    grid_row(grid, "");
+    for (size_t i = 0; i < parts->n; ++i)
+        if (parts->part(i).name) {
+            parts->text(cell->key, i, text);
+            grid_cell(grid, parts->part(i).number ? "number" : "", "%s", text);
+        }
     if (set->launches)
-        fprintf(to, ",%zu", cell->launches);
-    if (set->verdicts) {
-        fputc(',', to);
-        text_write_field(to, set->verdicts[cell->verdict]);
-    }
+        grid_cell(grid, "number", "%zu", cell->launches);
+    if (set->verdicts)
+        grid_cell(grid, "", "%s", set->verdicts[cell->verdict]);
     for (size_t m = 0; m < set->n_metrics; ++m) {
-        csv_number(to, known ? cell->value[m].middle : (double)NAN);
-        if (set->metric[m].exact)
-            continue;
-        csv_number(to, known ? cell->value[m].lo : (double)NAN);
-        csv_number(to, known ? cell->value[m].hi : (double)NAN);
+        const double number[] = {cell->value[m].middle, cell->value[m].lo, cell->value[m].hi};
+
+        for (int end = 0; end < (set->metric[m].exact ? 1 : 3); ++end)
+            grid_number(grid, known ? number[end] : (double)NAN);
     }
-    if (set->all_rows) {
-        fputc(',', to);
-        text_write_field(to, cell->why);
-    }
+    if (set->all_rows)
+        grid_cell(grid, "", "%s", cell->why);
     if (set->judged) {
-        fprintf(to, ",%d,", cell->doubt[0] == '\0');
-        text_write_field(to, cell->doubt);
+        grid_cell(grid, "number", "%d", cell->doubt[0] == '\0');
+        grid_cell(grid, "", "%s", cell->doubt);
     }
-    fputs("\r\n", to);
 }
 
 static void export_as_csv(FILE *to, const struct export_set *set)
 {
-    const struct export_parts *parts = set->parts;
-    const char *before = "";
+    struct text_out out = {.file = to};
+    char text[EXPORT_KEY_BYTES];
+    struct grid grid;
 
-    for (size_t i = 0; i < parts->n; ++i)
-        if (parts->part(i).name) {
-            fprintf(to, "%s%s", before, parts->part(i).name);
-            before = ",";
-        }
-    fputs(set->launches ? ",launches" : "", to);
-    fputs(set->verdicts ? ",verdict" : "", to);
+    grid_open(&grid, &out, "", "");
+    for (size_t i = 0; i < set->parts->n; ++i)
+        if (set->parts->part(i).name)
+            grid_heading(&grid, "", set->parts->part(i).name);
+    grid_headings(&grid, "", set->launches ? "launches" : "");
+    grid_headings(&grid, "", set->verdicts ? "verdict" : "");
     for (size_t m = 0; m < set->n_metrics; ++m) {
-        const struct export_metric *metric = &set->metric[m];
+        const char *const name = set->metric[m].name;
 
-        fprintf(to, ",%s_%s", metric->name, metric->unit);
-        if (!metric->exact)
-            fprintf(to, ",%s_lower,%s_upper", metric->name, metric->name);
+        snprintf(text, sizeof text, set->metric[m].exact ? "%s_%s" : "%s_%s|%s_lower|%s_upper",
+                 name, set->metric[m].unit, name, name);
+        grid_headings(&grid, "", text);
     }
-    fputs(set->all_rows ? ",reason" : "", to);
-    fputs(set->judged ? ",certain,doubt\r\n" : "\r\n", to);
+    grid_headings(&grid, "", set->all_rows ? "reason" : "");
+    grid_headings(&grid, "", set->judged ? "certain|doubt" : "");
     for (size_t c = 0; c < set->n; ++c) {
         const struct export_cell *cell = &set->cell[c];
 
         if (cell->key && (set->all_rows || cell->has_numbers || cell->partly))
-            csv_row(to, set, cell);
+            csv_row(&grid, set, cell);
     }
+    grid_csv(&grid);
+    grid_close(&grid);
 }
 
 /* ---- OpenMetrics 1.0 ------------------------------------------------------------------------- */
@@ -208,6 +191,75 @@ static void export_as_openmetrics(FILE *to, const struct export_set *set)
             }
         }
     fputs("# EOF\n", to);
+}
+
+/* ---- JSON: of Bencher, and of github-action-benchmark --------------------------------------- */
+
+static void print_json(FILE *to, json_t *root)
+{
+    char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12) | JSON_ENSURE_ASCII);
+
+    fprintf(to, "%s\n", text);
+    free(text);
+    json_decref(root);
+}
+
+static void export_as_bmf(FILE *to, const struct export_set *set)
+{
+    json_t *root = json_object();
+
+    for (size_t i = 0; i < set->n; ++i) {
+        const struct export_cell *cell = &set->cell[i];
+        json_t *measures = cell->has_numbers ? json_object() : NULL;
+
+        for (size_t m = 0; m < set->n_metrics && cell->has_numbers; ++m) {
+            const struct export_value *value = &cell->value[m];
+            const double scale = set->metric[m].in_bencher;
+
+            if (!isfinite(value->middle))
+                continue;
+            json_t *measure = json_pack("{s:f}", "value", value->middle * scale);
+
+            if (isfinite(value->lo) && isfinite(value->hi)) {
+                json_object_set_new(measure, "lower_value", json_real(value->lo * scale));
+                json_object_set_new(measure, "upper_value", json_real(value->hi * scale));
+            }
+            json_object_set_new(measures, set->metric[m].measure, measure);
+        }
+        if (cell->has_numbers && set->judged)
+            json_object_set_new(measures, "certain",
+                                json_pack("{s:f}", "value", cell->doubt[0] == '\0' ? 1.0 : 0.0));
+        if (cell->has_numbers)
+            json_object_set_new(root, cell->name, measures);
+    }
+    print_json(to, root);
+}
+
+/* Its kind customSmallerIsBetter: the first metric. */
+static void export_as_github(FILE *to, const struct export_set *set)
+{
+    json_t *root = json_array();
+    char range[64];
+
+    for (size_t i = 0; i < set->n; ++i) {
+        const struct export_cell *cell = &set->cell[i];
+        const struct export_value *value = &cell->value[0];
+        const double scale = set->in_github;
+
+        if (!cell->has_numbers)
+            continue;
+        snprintf(range, sizeof range, "%.6g to %.6g", value->lo * scale, value->hi * scale);
+
+        json_t *entry = json_pack("{s:s, s:s, s:f}", "name", cell->name, "unit", set->github_unit,
+                                  "value", value->middle * scale);
+
+        if (isfinite(value->lo) && isfinite(value->hi))
+            json_object_set_new(entry, "range", json_string(range));
+        if (cell->doubt[0] != '\0')
+            json_object_set_new(entry, "extra", json_sprintf("not certain: %s", cell->doubt));
+        json_array_append_new(root, entry);
+    }
+    print_json(to, root);
 }
 
 /* ---- the log of a job: annotations ----------------------------------------------------------- */

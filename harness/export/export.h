@@ -124,8 +124,4 @@ size_t export_count(const struct export_set *set);
  * for the caller to ask. */
 int export_write(FILE *to, size_t format, const struct export_set *set, struct text_error *err);
 
-/* The formats that are JSON, for the table of export/export.c. */
-void export_as_bmf(FILE *to, const struct export_set *set);
-void export_as_github(FILE *to, const struct export_set *set);
-
 #endif

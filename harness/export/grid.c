@@ -4,6 +4,7 @@
  * kind, their class, and their words, which both end with a 0. */
 #include "export/grid.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,6 +92,14 @@ void grid_cell(struct grid *grid, const char *class, const char *format, ...)
     vfprintf(grid->pieces.to, format, arguments);
     va_end(arguments);
     fputc(0, grid->pieces.to);
+}
+
+void grid_number(struct grid *grid, double number)
+{
+    if (isfinite(number))
+        grid_cell(grid, "number", "%.9g", number);
+    else
+        grid_cell(grid, "number", "%s", "");
 }
 
 /* The piece at *at, which is the place of the one after it then. */

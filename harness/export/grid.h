@@ -55,6 +55,8 @@ void grid_row(struct grid *grid, const char *class);
 void grid_link(struct grid *grid, const char *file);
 void grid_cell(struct grid *grid, const char *class, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* A cell with a number, which is empty if it is not finite. */
+void grid_number(struct grid *grid, double number);
 
 /* Nothing can be added to a table that was written. */
 void grid_html(struct grid *grid);
