@@ -90,6 +90,7 @@ struct forecast_line {
     int ranks;
     size_t shard, batch;              /* rows of the largest shard; of all ranks */
     const struct report_point *point; /* measured; NULL: it is not */
+    double measured;                  /* ns; NaN: it is not */
     bool extrapolated;                /* on more than twice the ranks of any that was measured */
     enum forecast_state state;
     struct report_value step; /* ns; over the launches, then by the error of the series, too */
@@ -214,10 +215,9 @@ void forecast_simulated_words(const struct forecast *forecast, const struct fore
                               char text[FORECAST_TEXT]);
 extern const char *const forecast_states[]; /* "wide", in programs */
 
-/* Each prints all: 0, or -1: a value has no form in JSON. */
-int forecast_text(FILE *stream, const struct forecast *forecast);
-int forecast_json(FILE *stream, const struct forecast *forecast);
-int forecast_csv(FILE *stream, const struct forecast *forecast);
-int forecast_markdown(FILE *stream, const struct forecast *forecast);
+void forecast_text(FILE *stream, const struct forecast *forecast);
+void forecast_json(FILE *stream, const struct forecast *forecast);
+void forecast_csv(FILE *stream, const struct forecast *forecast);
+void forecast_markdown(FILE *stream, const struct forecast *forecast);
 
 #endif

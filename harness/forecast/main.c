@@ -21,7 +21,7 @@ struct arguments {
     struct command_files files;
 };
 
-static int (*const writers[])(FILE *stream, const struct forecast *forecast) = {
+static void (*const writers[])(FILE *stream, const struct forecast *forecast) = {
     forecast_text, forecast_json, forecast_csv, forecast_markdown};
 enum { FORMS = sizeof writers / sizeof writers[0] };
 static const char *const names[FORMS] = {"text", "json", "csv", "md"};
@@ -121,9 +121,9 @@ int forecast_main(int argc, char **argv)
         if (forecast_gather(&forecast, &why) != 0 || forecast_fill(&forecast, &why) != 0 ||
             (arguments.platform && forecast_simulate(&forecast, &why) != 0)) {
             status = command_refuse(NAME, "%s", why.text);
-        } else if (writers[arguments.format](stdout, &forecast) != 0) {
-            status = command_refuse(NAME, "the forecast has a value that JSON has no form for");
         } else {
+            writers[arguments.format](stdout, &forecast);
+
             const struct forecast_counts counts = forecast_count(&forecast);
 
             status = counts.without > 0 || counts.not_simulated > 0 ? EXIT_NOT_RESOLVED : 0;

@@ -18,7 +18,7 @@ struct bench {
     struct fit_point *point; /* [launch * n + point] */
     struct fit_model *fit;   /* [launch] */
     double *base;            /* [launch]: the step of one rank */
-    double *step, *ratio;    /* room for a number per launch */
+    double *number;          /* room for one per launch */
 };
 
 static void bench_open(struct bench *bench, struct forecast_series *series)
@@ -30,8 +30,7 @@ static void bench_open(struct bench *bench, struct forecast_series *series)
                             .point = cli_alloc(launches * setting->n, sizeof *bench->point),
                             .fit = cli_alloc(launches, sizeof *bench->fit),
                             .base = cli_alloc(launches, sizeof *bench->base),
-                            .step = cli_alloc(launches, sizeof *bench->step),
-                            .ratio = cli_alloc(launches, sizeof *bench->ratio)};
+                            .number = cli_alloc(launches, sizeof *bench->number)};
     for (size_t k = 0; k < launches * setting->n; ++k) {
         const struct report_row *row = &setting->point[k % setting->n]->row[k / setting->n];
         const struct record_cell *cell = row->cell;
@@ -82,9 +81,9 @@ static struct report_value times_of(const struct bench *bench, const struct fore
             whole ? fitted_time(bench, l, line).step : fitted_time(bench, l, line).compute;
 
         if (isfinite(time))
-            bench->step[n++] = time;
+            bench->number[n++] = time;
     }
-    return report_value_of(bench->step, n);
+    return report_value_of(bench->number, n);
 }
 
 /* ---- which lines there are ------------------------------------------------------------------- */
@@ -108,10 +107,10 @@ static void add_line(struct forecast_series *series, int ranks, const struct rep
                                .shard = series->weak ? series->rows : (series->rows + n - 1) / n,
                                .batch = series->weak ? series->rows * n : series->rows,
                                .point = point,
+                               .measured = point ? report_middle(point, REPORT_STEP) : (double)NAN,
                                .extrapolated = ranks > 2 * series->setting->most,
                                .without = NAN,
                                .error = NAN,
-                               .residual = NAN,
                                .compute = NAN,
                                .simulated = NAN,
                                .simulated_error = NAN};
@@ -159,8 +158,8 @@ static void fill_fit(const struct bench *bench, struct forecast_series *series)
 
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; ++r) {
         for (size_t l = 0; l < launches; ++l)
-            bench->step[l] = *(const double *)((const char *)&bench->fit[l] + rows[r].offset);
-        *rows[r].value = report_value_of(bench->step, launches);
+            bench->number[l] = *(const double *)((const char *)&bench->fit[l] + rows[r].offset);
+        *rows[r].value = report_value_of(bench->number, launches);
     }
     series->one_size = !isnan(bench->fit[0].transfer.only);
 }
@@ -226,11 +225,10 @@ static int fill_series(struct forecast *forecast, struct forecast_series *series
             const double ratio = bench.base[l] / (times * fitted_time(&bench, l, line).step);
 
             if (isfinite(ratio))
-                bench.ratio[n++] = ratio;
+                bench.number[n++] = ratio;
         }
-        line->efficiency = report_value_of(bench.ratio, n);
-        if (line->point)
-            line->residual = line->step.middle / report_middle(line->point, REPORT_STEP) - 1;
+        line->efficiency = report_value_of(bench.number, n);
+        line->residual = line->step.middle / line->measured - 1;
     }
     double error = NAN, residual = NAN;
 
@@ -244,7 +242,7 @@ static int fill_series(struct forecast *forecast, struct forecast_series *series
                 ++own;
             fit_launches(&bench, own);
             line->without = times_of(&bench, line, true).middle;
-            line->error = line->without / report_middle(line->point, REPORT_STEP) - 1;
+            line->error = line->without / line->measured - 1;
         }
         /* The time of one rank is no forecast of several: its error widens nothing. */
         if (line->ranks < 2)
@@ -266,8 +264,7 @@ static int fill_series(struct forecast *forecast, struct forecast_series *series
     free(bench.point);
     free(bench.fit);
     free(bench.base);
-    free(bench.step);
-    free(bench.ratio);
+    free(bench.number);
     return status;
 }
 

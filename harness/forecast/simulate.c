@@ -133,8 +133,8 @@ static void simulate_line(const struct forecast_simulation *simulation, char *pl
         snprintf(line->why, sizeof line->why, "ended after %g s (--timeout)", simulation->timeout);
     else
         read_step(output.text ? output.text : "", line);
-    if (simulation->fitted && line->point && isfinite(line->simulated))
-        line->simulated_error = line->simulated / report_middle(line->point, REPORT_STEP) - 1;
+    if (simulation->fitted)
+        line->simulated_error = line->simulated / line->measured - 1;
     free(output.text);
 }
 

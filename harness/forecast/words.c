@@ -22,7 +22,7 @@ static const char *const reasons[] = {
 const struct forecast_column_row forecast_columns[FORECAST_COLUMNS] = {
     [FORECAST_RANKS] = {"ranks", 5, FORECAST_OTHER, 0},
     [FORECAST_SHARD] = {"rows", 6, FORECAST_OTHER, 0},
-    [FORECAST_MEASURED] = {"measured", 8, FORECAST_OTHER, 0},
+    [FORECAST_MEASURED] = {"measured", 8, FORECAST_TIME, offsetof(struct forecast_line, measured)},
     [FORECAST_STEP] = {"forecast", 8, FORECAST_OTHER, 0},
     [FORECAST_RANGE] = {"interval", 20, FORECAST_OTHER, 0},
     [FORECAST_EFFICIENCY] = {"efficiency", 10, FORECAST_OTHER, 0},
@@ -87,8 +87,6 @@ void forecast_line_words(const struct forecast *forecast, const struct forecast_
         report_add(text, "%d", line->ranks);
     else if (column == FORECAST_SHARD)
         report_add(text, "%zu", line->shard);
-    else if (column == FORECAST_MEASURED)
-        add_time(text, line->point ? report_middle(line->point, REPORT_STEP) : (double)NAN);
     else if (column == FORECAST_NOTE)
         add_note(text, forecast, line);
     else if (line->state != FORECAST_HOLDS)

@@ -43,7 +43,7 @@ static void print_row(FILE *stream, const struct forecast *forecast,
     }
 }
 
-int forecast_text(FILE *stream, const struct forecast *forecast)
+void forecast_text(FILE *stream, const struct forecast *forecast)
 {
     char words[FORECAST_TEXT];
 
@@ -72,12 +72,11 @@ int forecast_text(FILE *stream, const struct forecast *forecast)
         if (words[0] != '\0')
             command_say(stream, 0, "%s", words);
     }
-    return 0;
 }
 
 /* ---- Markdown -------------------------------------------------------------------------------- */
 
-int forecast_markdown(FILE *stream, const struct forecast *forecast)
+void forecast_markdown(FILE *stream, const struct forecast *forecast)
 {
     struct text_out out = {.file = stream, .form = TEXT_MARKDOWN};
     char words[FORECAST_TEXT];
@@ -112,30 +111,21 @@ int forecast_markdown(FILE *stream, const struct forecast *forecast)
         forecast_simulated_words(forecast, series, words);
         text_print(&out, words[0] != '\0' ? " %s\n" : "%s\n", words);
     }
-    return 0;
 }
 
 /* ---- CSV ------------------------------------------------------------------------------------- */
-
-static void csv_number(struct grid *grid, double x, double scale)
-{
-    if (isfinite(x))
-        grid_cell(grid, "number", "%.9g", x * scale);
-    else
-        grid_cell(grid, "number", "%s", "");
-}
 
 static void csv_value(struct grid *grid, const struct forecast_line *line,
                       const struct report_value *value, double scale)
 {
     const bool holds = line->state == FORECAST_HOLDS;
 
-    csv_number(grid, holds ? value->middle : (double)NAN, scale);
-    csv_number(grid, holds ? value->lo : (double)NAN, scale);
-    csv_number(grid, holds ? value->hi : (double)NAN, scale);
+    grid_number(grid, holds ? value->middle * scale : (double)NAN);
+    grid_number(grid, holds ? value->lo * scale : (double)NAN);
+    grid_number(grid, holds ? value->hi * scale : (double)NAN);
 }
 
-int forecast_csv(FILE *stream, const struct forecast *forecast)
+void forecast_csv(FILE *stream, const struct forecast *forecast)
 {
     struct text_out out = {.file = stream};
     struct grid grid;
@@ -168,17 +158,16 @@ int forecast_csv(FILE *stream, const struct forecast *forecast)
                 grid_cell(&grid, "", "%s", texts[t]);
             for (size_t c = 0; c < sizeof counts / sizeof counts[0]; ++c)
                 grid_cell(&grid, "number", "%zu", counts[c]);
-            csv_number(&grid, line->point ? report_middle(line->point, REPORT_STEP) : (double)NAN,
-                       1e-9);
+            grid_number(&grid, line->measured * 1e-9);
             csv_value(&grid, line, &line->step, 1e-9);
             csv_value(&grid, line, &line->efficiency, 1);
-            csv_number(&grid, line->without, 1e-9);
-            csv_number(&grid, line->error, 1);
-            csv_number(&grid, line->residual, 1);
+            grid_number(&grid, line->without * 1e-9);
+            grid_number(&grid, line->error);
+            grid_number(&grid, line->residual);
             grid_cell(&grid, "", "%s", forecast_states[line->state]);
             grid_cell(&grid, "number", "%s", line->extrapolated ? "yes" : "no");
-            csv_number(&grid, line->simulated, 1e-9);
-            csv_number(&grid, line->simulated_error, 1);
+            grid_number(&grid, line->simulated * 1e-9);
+            grid_number(&grid, line->simulated_error);
             if (isfinite(line->simulated)) {
                 grid_cell(&grid, "", "%s", forecast->simulation.platform);
                 grid_cell(&grid, "", "direct");
@@ -186,25 +175,23 @@ int forecast_csv(FILE *stream, const struct forecast *forecast)
                 grid_cell(&grid, "number", "%d", line->of);
             } else {
                 for (int none = 0; none < 4; ++none)
-                    csv_number(&grid, (double)NAN, 1);
+                    grid_number(&grid, (double)NAN);
             }
         }
     }
     grid_csv(&grid);
     grid_close(&grid);
-    return 0;
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
 static json_t *value_json(const struct report_value *value, bool holds)
 {
-    return holds ? json_pack("{s:o, s:o, s:o}", "middle", value_real(value->middle), "lo",
-                             value_real(value->lo), "hi", value_real(value->hi))
+    return holds ? value_object("middle:r lo:r hi:r", value->middle, value->lo, value->hi)
                  : json_null();
 }
 
-int forecast_json(FILE *stream, const struct forecast *forecast)
+void forecast_json(FILE *stream, const struct forecast *forecast)
 {
     const struct forecast_simulation *simulation = &forecast->simulation;
     json_t *all = json_array(), *simulated = json_null(); /* it was not asked for */
@@ -221,47 +208,39 @@ int forecast_json(FILE *stream, const struct forecast *forecast)
             json_t *smpi = json_null(); /* it was not simulated */
 
             if (isfinite(line->simulated))
-                smpi = json_pack("{s:o, s:o, s:i, s:i}", "step_ns", value_real(line->simulated),
-                                 "error", value_real(line->simulated_error), "rounds_simulated",
-                                 line->rounds, "rounds", line->of);
-            json_array_append_new(
-                lines,
-                json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:b, s:o, s:s*}",
-                          "ranks", line->ranks, "batch", value_count(line->batch), "shard",
-                          value_count(line->shard), "measured_ns",
-                          value_real(point ? report_middle(point, REPORT_STEP) : (double)NAN),
-                          "forecast_ns", value_json(&line->step, holds), "efficiency",
-                          value_json(&line->efficiency, holds), "left_out_ns",
-                          value_real(line->without), "left_out_error", value_real(line->error),
-                          "residual", value_real(line->residual), "state",
-                          forecast_states[line->state], "extrapolated", line->extrapolated,
-                          "oversubscribed", point && report_oversubscribed(point), "simulated",
-                          smpi, "not_simulated", line->why[0] != '\0' ? line->why : NULL));
+                smpi = value_object("step_ns:r error:r rounds_simulated:i rounds:i",
+                                    line->simulated, line->simulated_error, line->rounds, line->of);
+            json_t *const one = value_object(
+                "ranks:i batch:n shard:n measured_ns:r forecast_ns:o efficiency:o left_out_ns:r "
+                "left_out_error:r residual:r state:t extrapolated:b oversubscribed:b simulated:o",
+                line->ranks, line->batch, line->shard, line->measured,
+                value_json(&line->step, holds), value_json(&line->efficiency, holds), line->without,
+                line->error, line->residual, forecast_states[line->state], line->extrapolated,
+                point && report_oversubscribed(point), smpi);
+
+            if (line->why[0] != '\0')
+                json_object_set_new(one, "not_simulated", value_text(line->why));
+            json_array_append_new(lines, one);
         }
         json_array_append_new(
             all,
-            json_pack(
-                "{s:s, s:s, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, "
-                "s:o, s:o, s:o}",
-                "workload", key->workload, "scaling", series->weak ? "weak" : "strong", "rows",
-                value_count(series->rows), "devices", series->point->row->kind, "backend",
-                key->backend, "communicator", key->communicator, "math", key->dtype, "bucket_bytes",
-                value_count(key->bucket_bytes), "per_process", value_count(key->per_process),
-                "host_inputs", value_count(key->host_inputs), "launches",
-                value_count(series->setting->launches), "alpha_ns",
-                value_json(&series->alpha, true), "beta_ns_per_byte",
-                value_json(&series->beta, true), "hidden_of_reduction",
-                value_json(&series->share, true), "hidden_of_computation",
-                value_json(&series->cover, true), "one_size", series->one_size, "left_out",
-                value_count(series->tried), "largest_error", value_real(series->off), "lines",
-                lines));
+            value_object(
+                "workload:t scaling:t rows:n devices:t backend:t communicator:t math:t "
+                "bucket_bytes:n per_process:n host_inputs:n launches:n alpha_ns:o "
+                "beta_ns_per_byte:o hidden_of_reduction:o hidden_of_computation:o one_size:b "
+                "left_out:n largest_error:r lines:o",
+                key->workload, series->weak ? "weak" : "strong", series->rows,
+                series->point->row->kind, key->backend, key->communicator, key->dtype,
+                key->bucket_bytes, key->per_process, key->host_inputs, series->setting->launches,
+                value_json(&series->alpha, true), value_json(&series->beta, true),
+                value_json(&series->share, true), value_json(&series->cover, true),
+                series->one_size, series->tried, series->off, lines));
     }
     if (simulation->platform)
-        simulated = json_pack("{s:s, s:s, s:s, s:b}", "platform", simulation->platform, "simulator",
-                              simulation->version, "reduction", "direct", "network_measured",
-                              simulation->fitted);
-    return document_print(stream, json_pack("{s:s, s:i, s:b, s:o, s:o}", "schema",
-                                            "lockstep/forecast/1.0", "to", forecast->to, "whole",
-                                            forecast_count(forecast).without == 0, "simulation",
-                                            simulated, "series", all));
+        simulated =
+            value_object("platform:t simulator:t reduction:t network_measured:b",
+                         simulation->platform, simulation->version, "direct", simulation->fitted);
+    document_print(stream, value_object("schema:t to:i whole:b simulation:o series:o",
+                                        "lockstep/forecast/1.0", forecast->to,
+                                        forecast_count(forecast).without == 0, simulated, all));
 }

@@ -349,7 +349,7 @@ Test(forecast, more_ranks_than_rows_have_no_number)
  * there. */
 Test(forecast, words_of_others_are_escaped)
 {
-    static int (*const forms[])(FILE *, const struct forecast *) = {
+    static void (*const forms[])(FILE *, const struct forecast *) = {
         forecast_text, forecast_json, forecast_csv, forecast_markdown};
     static const char *const forbidden[] = {"\u202e", NULL, "\"=cmd", "<b>"};
     static const char *const wanted[] = {"<U+202E>", "\"virt", "\"'=cmd", "&lt;b&gt;"};
@@ -365,7 +365,8 @@ Test(forecast, words_of_others_are_escaped)
         char *text = NULL;
         size_t bytes;
         FILE *const stream = open_memstream(&text, &bytes);
-        cr_assert(stream && forms[f](stream, &forecast) == 0);
+        cr_assert(stream);
+        forms[f](stream, &forecast);
         cr_assert(fclose(stream) == 0 && bytes > 0);
         cr_assert(!forbidden[f] || !strstr(text, forbidden[f]), "form %zu: %s", f, text);
         cr_assert(strstr(text, wanted[f]), "form %zu: %s", f, text);
