@@ -1,8 +1,13 @@
-/* compare/baseline.c: `lockstep compare baseline`: adds sessions to a baseline, and shows it. */
+/* compare/baseline.c: `lockstep compare baseline`: adds sessions to a baseline, and shows it.
+ *
+ * The program never writes into the file. It writes another one with all of the old lines and the
+ * new ones, which then gets the name of the file. So the file is whole at any time, whatever
+ * happens to the program or to the machine. */
 #include "compare/baseline.h"
 
 #include "command/command.h"
 #include "files/files.h"
+#include "record/json.h"
 #include "text/alloc.h"
 
 #include <errno.h>
@@ -77,6 +82,44 @@ static error_t parse_arguments(int key, char *value, struct argp_state *state)
     }
 }
 
+static void add_lines(struct baseline *baseline, const struct baseline_source *source)
+{
+    struct baseline_lines *lines = &baseline->lines;
+
+    for (size_t i = 0; i < source->lines.n; ++i) {
+        const struct baseline_line *line = &source->lines.line[i];
+        struct baseline_line named = *line;
+        json_t *root = value_object("schema:t", BASELINE_SCHEMA), *exact = json_object();
+
+        named.sitting = baseline->sessions + 1;
+        json_object_update_new(root, record_json_of(baseline_names, &named));
+        json_object_set_new(root, "cell", value_key(&line->key));
+        json_object_update_new(root, record_json_of(baseline_numbers, &named));
+        for (size_t m = 0; m < EXACT_METRICS; ++m) {
+            json_t *array = json_array();
+
+            for (size_t k = 0; k < line->n[m]; ++k)
+                json_array_append_new(array, value_real(line->exact[m][k]));
+            json_object_set_new(exact, exact_metrics[m].name, array);
+        }
+        json_object_set_new(root, "exact", exact);
+        /* Each line is chained to the one before. */
+        char *text = record_chain_add(document_text(root, JSON_COMPACT), baseline->last, true);
+        const size_t length = text ? strlen(text) : 0;
+
+        if (!text || digest_sha256(text, length, baseline->last) != 0)
+            cli_no_memory();
+        baseline->text = cli_resize(baseline->text, baseline->bytes + length + 2, 1);
+        snprintf(baseline->text + baseline->bytes, length + 2, "%s\n", text);
+        baseline->bytes += length + 1;
+        free(text);
+        lines->line = cli_grow(lines->line, lines->n, sizeof lines->line[0]);
+        lines->line[lines->n++] = *line;
+    }
+    ++baseline->sessions;
+    baseline->cells = source->lines.n;
+}
+
 /* Adds the sessions of all files, or none. Locks the folder, as the file itself is replaced: no
  * other process may add sessions between reading and writing. */
 static int add_files(const struct arguments *arguments, struct baseline *baseline)
@@ -103,16 +146,29 @@ static int add_files(const struct arguments *arguments, struct baseline *baselin
         } else if (status == 0 && baseline_fits(baseline, source, true, why) != 0) {
             command_complain(NAME, "%s", why);
             status = COMPARE_EXIT_INVALID;
-        } else if (status == 0 && baseline_add(baseline, source) != 0) {
-            status = command_refuse(NAME, "no SHA-256 of the lines of %s", records);
+        } else if (status == 0) {
+            add_lines(baseline, source);
         }
         if (status == 0 && source->crowded > 0)
             printf("%s: %zu cells are oversubscribed, and left out\n", records, source->crowded);
         baseline_source_free(source);
     }
     free(source);
-    if (status == 0 && baseline_put(baseline, &err) != 0)
+    /* It is written only if it can be read again. */
+    struct baseline again = *baseline;
+    const mode_t mode = (mode_t)baseline->mode;
+
+    again.lines = (struct baseline_lines){.n = 0};
+    if (status == 0 && baseline_read_lines(&again, &err) != 0)
         status = command_refuse(NAME, "%s", err.text);
+    free(again.lines.line);
+    const int failed = status == 0 ? whole_put(baseline->path, baseline->text, baseline->bytes,
+                                               baseline->is_there ? &mode : NULL)
+                                   : 0;
+
+    if (failed != 0)
+        status = command_refuse(NAME, "cannot write %.160s: %s; it is as it was", baseline->path,
+                                strerror(failed));
     if (status == 0) {
         fsync(folder); /* else the file is whole, too, with old lines or new ones */
         command_say(stdout, 2,

@@ -7,8 +7,8 @@
  * state of the machine, so more of them tell nothing about the next session.
  *
  * baseline_take.c makes lines of a sweep's records, or says why it cannot; baseline_file.c reads
- * the file, and baseline_add.c adds to it; baseline_judge.c judges, baseline_page.c describes the
- * results, and baseline.c is the command `lockstep compare baseline`. */
+ * the file; baseline_judge.c judges, baseline_page.c describes the results, and baseline.c is the
+ * command `lockstep compare baseline`. */
 #ifndef HARNESS_COMPARE_BASELINE_H
 #define HARNESS_COMPARE_BASELINE_H
 
@@ -56,6 +56,7 @@ bool baseline_same_run(const struct baseline_line *a, const struct baseline_line
 /* The session in a file of records. */
 struct baseline_source {
     const char *path;
+    char *text; /* of the file; NULL: it cannot be read twice */
     struct record_file file;
     struct report report;
     struct baseline_lines lines;  /* of the cells whose launches were all verified */
@@ -91,12 +92,6 @@ void baseline_free(struct baseline *baseline);
  * is to be added, so it must not be a part of one that is there. */
 int baseline_fits(const struct baseline *baseline, const struct baseline_source *source, bool fresh,
                   char why[BASELINE_WHY]);
-/* Adds the lines of the session to those that are there, in memory. Returns 0, or -1 if there is no
- * SHA-256 of them. */
-int baseline_add(struct baseline *baseline, const struct baseline_source *source);
-/* Replaces the file by the text: all of it, or nothing, and only if it can be read again. Returns
- * 0, or -1 and why. */
-int baseline_put(const struct baseline *baseline, struct text_error *err);
 
 /* The statistics of a cell over the sessions, and in a new one. NaN: unknown. */
 struct baseline_judged {

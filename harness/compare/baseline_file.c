@@ -1,4 +1,5 @@
-/* compare/baseline_file.c: reads the file of a baseline, and checks it line by line.
+/* compare/baseline_file.c: reads the file of a baseline, and checks it line by line; and whether a
+ * session fits those in it.
  *
  * Every line is chained to the one before, and has a seal, so a line that was edited, removed,
  * added or moved is found. The lines of a session are numbered, and so are the sessions. If whole
@@ -8,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -256,4 +258,75 @@ int baseline_read(struct baseline *baseline, struct text_error *err)
     }
     close(fd);
     return status == 0 ? baseline_read_lines(baseline, err) : -1;
+}
+
+/* ---- whether a session fits ---------------------------------------------------------------- */
+
+static int say_why(char why[BASELINE_WHY], const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static int say_why(char why[BASELINE_WHY], const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(why, BASELINE_WHY, format, args);
+    va_end(args);
+    return -1;
+}
+
+int baseline_fits(const struct baseline *baseline, const struct baseline_source *source, bool fresh,
+                  char why[BASELINE_WHY])
+{
+    const struct baseline_line *first = baseline->lines.line, *own = source->lines.line;
+    const char *const path = source->path, *const there = baseline->path;
+
+    if (baseline->sessions == 0 || source->lines.n == 0)
+        return 0;
+    if (strcmp(first->machine_class, own->machine_class) != 0)
+        return say_why(why, "%.100s:1: another class of machine, %.12s, than %.12s of %.100s:1",
+                       path, own->machine_class, first->machine_class, there);
+    if (strcmp(first->plan_sha256, own->plan_sha256) != 0)
+        return say_why(why,
+                       "%.100s:1: another plan than %.100s:1: other options than the seed differ, "
+                       "the clock, or the build type",
+                       path, there);
+    /* The library is known by its name, version and kernels. A baseline of an older program may
+     * have sessions of two libraries. */
+    if (first->blas[0] == '\0')
+        return say_why(why,
+                       "%.100s:1: it does not say of which library of matrix products it is, and "
+                       "%.100s is of \"%s\": begin a baseline of another name",
+                       there, path, own->blas);
+    if (strcmp(first->blas, own->blas) != 0)
+        return say_why(why,
+                       "%.100s:1: another library of matrix products, \"%s\", than \"%s\" of "
+                       "%.100s:1: measure with that one, or take a baseline of another name",
+                       path, own->blas, first->blas, there);
+    for (size_t s = 0; s < baseline->sessions; ++s) {
+        const size_t number = s * baseline->cells;
+        const struct baseline_line *line = &first[number];
+        const uint64_t apart = line->start_epoch_ns > own->start_epoch_ns
+                                   ? line->start_epoch_ns - own->start_epoch_ns
+                                   : own->start_epoch_ns - line->start_epoch_ns;
+
+        if (baseline_same_run(line, own))
+            return say_why(why,
+                           "%.100s:1: run %s is there already: run %s of session %zu, %.100s:%zu",
+                           path, own->run_id, line->run_id, s + 1, there, number + 1);
+        if (fresh && apart < RECORD_SITTINGS_APART &&
+            strcmp(line->machine_instance, own->machine_instance) == 0)
+            return say_why(why,
+                           "%.90s:1: %.1f hours from session %zu (%.90s:%zu), in the same start of "
+                           "the machine: it takes 6 hours, or another start",
+                           path, (double)apart / 3.6e12, s + 1, there, number + 1);
+    }
+    if (fresh && source->lines.n != baseline->cells)
+        return say_why(why, "%.100s:1: %zu cells, and %zu in each session of %.100s", path,
+                       source->lines.n, baseline->cells, there);
+    for (size_t c = 0; fresh && c < baseline->cells; ++c)
+        if (compare_key_order(&first[c].key, &own[c].key) != 0)
+            return say_why(why, "%.100s: it does not have the cell of %.100s:%zu", path, there,
+                           c + 1);
+    return 0;
 }

@@ -112,26 +112,21 @@ static json_t *head_json(const char *schema, const struct baseline *baseline)
         const struct baseline_line *line = &baseline->lines.line[s * baseline->cells];
 
         json_array_append_new(sessions,
-                              json_pack("{s:o, s:o, s:o, s:o}", "run_id", value_text(line->run_id),
-                                        "created_utc", value_text(line->created_utc), "git_sha",
-                                        value_text(line->git_sha), "machine_instance",
-                                        value_text(line->machine_instance)));
+                              value_object("run_id:t created_utc:t git_sha:t machine_instance:t",
+                                           line->run_id, line->created_utc, line->git_sha,
+                                           line->machine_instance));
     }
-    return json_pack("{s:s, s:o, s:o, s:o, s:b, s:o}", "schema", schema, "baseline",
-                     value_text(baseline->path), "machine_class",
-                     value_text(baseline->lines.line[0].machine_class), "blas",
-                     value_text(baseline->lines.line[0].blas), "gate", baseline_is_gate(baseline),
-                     "sittings", sessions);
+    return value_object("schema:t baseline:t machine_class:t blas:t gate:b sittings:o", schema,
+                        baseline->path, baseline->lines.line[0].machine_class,
+                        baseline->lines.line[0].blas, baseline_is_gate(baseline), sessions);
 }
 
 static json_t *spread_json(const struct baseline *baseline, const struct baseline_judged *judged,
                            size_t cell)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "cell",
-                     value_key(&baseline->lines.line[cell].key), "floor_ns",
-                     value_real(exp(judged->mean)), "sitting_sd_log", value_real(judged->sd),
-                     "detectable", value_real(judged->detectable), "sittings_for_5_percent",
-                     judged->needed > 0 ? value_count(judged->needed) : json_null());
+    return value_object("cell:o floor_ns:r sitting_sd_log:r detectable:r sittings_for_5_percent:p",
+                        value_key(&baseline->lines.line[cell].key), exp(judged->mean), judged->sd,
+                        judged->detectable, judged->needed);
 }
 
 static json_t *compare_json(const void *of)
@@ -139,37 +134,28 @@ static json_t *compare_json(const void *of)
     const struct baseline_compare *compare = of;
     const struct baseline *baseline = &compare->baseline;
     const struct record_run *run = &compare->source.file.run;
-    json_t *root = head_json("lockstep/compare/1.0", baseline), *cells = json_array();
+    json_t *cells = json_array();
 
     for (size_t c = 0; c < baseline->cells; ++c) {
         const struct baseline_judged *judged = &compare->judged[c];
-        json_t *cell = spread_json(baseline, judged, c);
-
-        json_object_update_new(cell, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "verdict",
-                                               pairs_verdict_words[judged->verdict], "reason",
-                                               value_text(judged->reason), "ratio",
-                                               value_real(judged->ratio), "lo",
-                                               value_real(judged->lo), "hi", value_real(judged->hi),
-                                               "cost", value_real(judged->cost)));
-        json_array_append_new(cells, cell);
+        json_array_append_new(cells,
+                              value_add(spread_json(baseline, judged, c),
+                                        "verdict:t reason:t ratio:r lo:r hi:r cost:r",
+                                        pairs_verdict_words[judged->verdict], judged->reason,
+                                        judged->ratio, judged->lo, judged->hi, judged->cost));
     }
-    json_object_update_new(
-        root,
-        json_pack("{s:s, s:{s:o, s:o, s:o, s:o}, s:o, s:{s:f, s:f, s:f, s:f}, s:o, s:o, s:o, s:o, "
-                  "s:i}",
-                  "class", "II", "new", "path", value_text(compare->source.path), "run_id",
-                  value_text(run->run_id), "created_utc", value_text(run->created_utc), "git_sha",
-                  value_text(run->git_sha), "invalid",
-                  compare->invalid[0] != '\0' ? value_text(compare->invalid) : json_null(), "rule",
-                  "alpha", BASELINE_ALPHA, "margin", PAIRS_MARGIN, "delta", PAIRS_DELTA, "alike",
-                  PAIRS_ALIKE, "cells", cells, "changes", exact_changes_json(compare->changes),
-                  "only_new", value_count(compare->only_new), "oversubscribed",
-                  value_count(compare->source.crowded), "exit", baseline_exit(compare)));
-    return root;
+    return value_add(
+        head_json("lockstep/compare/1.0", baseline),
+        "class:t new:{path:t run_id:t created_utc:t git_sha:t} invalid:t "
+        "rule:{alpha:r margin:r delta:r alike:r} cells:o changes:o only_new:n oversubscribed:n "
+        "exit:i",
+        "II", compare->source.path, run->run_id, run->created_utc, run->git_sha,
+        compare->invalid[0] != '\0' ? compare->invalid : NULL, BASELINE_ALPHA, PAIRS_MARGIN,
+        PAIRS_DELTA, PAIRS_ALIKE, cells, exact_changes_json(compare->changes), compare->only_new,
+        compare->source.crowded, baseline_exit(compare));
 }
 
-const struct compare_judge baseline_compare_judge = {"lockstep compare", describe_compare,
-                                                     compare_json};
+const struct compare_judge baseline_compare_judge = {describe_compare, compare_json};
 
 /* ---- `lockstep compare baseline show` ---- */
 
@@ -205,13 +191,11 @@ static void describe_show(const void *of, struct compare_page *page)
 static json_t *show_json(const void *of)
 {
     const struct baseline_compare *shown = of;
-    json_t *root = head_json(BASELINE_SCHEMA, &shown->baseline), *cells = json_array();
+    json_t *cells = json_array();
 
     for (size_t c = 0; c < shown->baseline.cells; ++c)
         json_array_append_new(cells, spread_json(&shown->baseline, &shown->judged[c], c));
-    json_object_set_new(root, "cells", cells);
-    return root;
+    return value_add(head_json(BASELINE_SCHEMA, &shown->baseline), "cells:o", cells);
 }
 
-const struct compare_judge baseline_show_judge = {"lockstep compare baseline", describe_show,
-                                                  show_json};
+const struct compare_judge baseline_show_judge = {describe_show, show_json};

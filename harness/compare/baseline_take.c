@@ -25,25 +25,19 @@ static int order_rows(const void *left, const void *right)
     return order != 0 ? order : report_launch_order(*a, *b);
 }
 
-/* Returns the line of the last record of that cell. 0: the file cannot be read again. */
-static size_t line_of_cell(const char *path, const struct record_cell *cell)
+/* Returns the line of the last record of that cell. 0: the file could not be read again. */
+static size_t line_of_cell(const struct baseline_source *source, const struct record_cell *cell)
 {
-    FILE *stream = fopen(path, "rb");
-    char *line = NULL, wanted[48];
-    size_t room = 0, number = 0, found = 0;
+    const char *found = NULL;
+    char wanted[48];
+    size_t line = 1;
 
     snprintf(wanted, sizeof wanted, "\"cell_id\":\"%s\"", cell->cell_id);
-    while (stream && getline(&line, &room, stream) > 0) {
-        ++number;
-        if (strstr(line, wanted))
-            found = number;
-    }
-    free(line);
-    if (stream && ferror(stream))
-        found = 0;
-    if (stream)
-        fclose(stream);
-    return found;
+    for (const char *at = source->text; at && (at = strstr(at, wanted)); ++at)
+        found = at;
+    for (const char *at = source->text; at < found; ++at)
+        line += *at == '\n';
+    return found ? line : 0;
 }
 
 /* Checks the conditions on the machine, the build and the file that its times require. */
@@ -79,7 +73,7 @@ static void check_source(struct baseline_source *source, bool allow_dirty)
         if (file->cell[c].sitting != file->cell[0].sitting) {
             compare_note(&source->refused,
                          "%.120s:%zu: another session than the cells before: it was resumed", path,
-                         line_of_cell(path, &file->cell[c]));
+                         line_of_cell(source, &file->cell[c]));
             break;
         }
 }
@@ -109,8 +103,8 @@ static void take_launches(struct baseline_source *source, const struct report_ro
         if (!row[i]->verified) {
             compare_cell_words(&cell->key, name);
             compare_note(&source->refused, "%.100s:%zu: not verified (%.20s): launch %d of %.100s",
-                         source->path, line_of_cell(source->path, cell), row[i]->state,
-                         cell->key.launch, name);
+                         source->path, line_of_cell(source, cell), row[i]->state, cell->key.launch,
+                         name);
             return;
         }
         line->steps = cell->n_valid < line->steps ? cell->n_valid : line->steps;
@@ -147,56 +141,31 @@ static void take_launches(struct baseline_source *source, const struct report_ro
         ++source->lines.n;
     else
         compare_note(&source->refused, "%.120s:%zu: a time is not a number", source->path,
-                     line_of_cell(source->path, row[0]->cell));
-}
-
-/* Computes the digests of the plan, which is the options except the seed and how the time is taken,
- * and of the file. Returns -1 if it cannot be read. */
-static int name_lines(struct baseline_source *source)
-{
-    const struct record_run *run = &source->file.run;
-    char plan[DIGEST_HEX], records[DIGEST_HEX], options[sizeof run->command + 512];
-    const char *const seed = strstr(run->command, "--seed ");
-    const size_t before = seed ? (size_t)(seed - run->command) : strlen(run->command);
-    const char *const after = seed ? seed + 7 + strcspn(seed + 7, " ") : "";
-    const int n =
-        snprintf(options, sizeof options, "%.*s%s\n%s\n%s\n%s\n%s\n", (int)before, run->command,
-                 after, run->clock, run->sync_method, run->rank_reduction, run->build_type);
-    FILE *stream = fopen(source->path, "rb");
-    struct stat info = {.st_size = 0};
-    char *text = NULL;
-    int status = -1;
-
-    if (stream && fstat(fileno(stream), &info) == 0 && info.st_size > 0)
-        text = malloc((size_t)info.st_size);
-    if (text && fread(text, 1, (size_t)info.st_size, stream) == (size_t)info.st_size)
-        status = digest_sha256(text, (size_t)info.st_size, records);
-    free(text);
-    if (stream)
-        fclose(stream);
-    if (status != 0 || n <= 0 || (size_t)n >= sizeof options ||
-        digest_sha256(options, (size_t)n, plan) != 0)
-        return -1;
-    for (size_t i = 0; i < source->lines.n; ++i) {
-        struct baseline_line *line = &source->lines.line[i];
-
-        memcpy(line->plan_sha256, plan, sizeof plan);
-        memcpy(line->records_sha256, records, sizeof records);
-        line->line = i + 1;
-        line->of = source->lines.n;
-    }
-    return 0;
+                     line_of_cell(source, row[0]->cell));
 }
 
 int baseline_take(const char *command, const char *path, bool allow_dirty,
                   struct baseline_source *source)
 {
+    const struct record_run *const run = &source->file.run;
+    char plan[DIGEST_HEX], records[DIGEST_HEX], options[sizeof run->command + 512];
+    struct stat info = {.st_size = 0};
+
     *source = (struct baseline_source){.path = path};
     if (input_records(command, path, true, NULL, &source->file) != 0)
         return EXIT_MISUSE;
     source->report = (struct report){.file = &source->file, .n_files = 1};
     if (report_rows_make(command, &source->report) != 0)
         return EXIT_MISUSE;
+    /* The text says in which line a fault is. */
+    FILE *stream = fopen(path, "rb");
+
+    if (stream && fstat(fileno(stream), &info) == 0 && info.st_size > 0)
+        source->text = calloc(1, (size_t)info.st_size + 1);
+    const size_t bytes = source->text ? fread(source->text, 1, (size_t)info.st_size, stream) : 0;
+
+    if (stream)
+        fclose(stream);
     check_source(source, allow_dirty);
     const size_t n = source->report.n_all;
     const struct report_row **row = cli_alloc(n, sizeof row[0]);
@@ -219,8 +188,25 @@ int baseline_take(const char *command, const char *path, bool allow_dirty,
     free(row);
     free(work);
     free(steps);
-    if (name_lines(source) != 0)
+    /* The plan is the options except the seed, and how the time is taken. */
+    const char *const seed = strstr(run->command, "--seed ");
+    const size_t before = seed ? (size_t)(seed - run->command) : strlen(run->command);
+
+    snprintf(options, sizeof options, "%.*s%s\n%s\n%s\n%s\n%s\n", (int)before, run->command,
+             seed ? seed + 7 + strcspn(seed + 7, " ") : "", run->clock, run->sync_method,
+             run->rank_reduction, run->build_type);
+    if (bytes == 0 || bytes != (size_t)info.st_size ||
+        digest_sha256(source->text, bytes, records) != 0 ||
+        digest_sha256(options, strlen(options), plan) != 0)
         return command_refuse(command, "%s: no memory, or it cannot be read twice", path);
+    for (size_t i = 0; i < source->lines.n; ++i) {
+        struct baseline_line *line = &source->lines.line[i];
+
+        memcpy(line->plan_sha256, plan, sizeof plan);
+        memcpy(line->records_sha256, records, sizeof records);
+        line->line = i + 1;
+        line->of = source->lines.n;
+    }
     if (source->lines.n == 0 && source->refused.n == 0)
         compare_note(&source->refused, "%.120s: no cell counts: %zu are oversubscribed", path,
                      source->crowded);
@@ -230,6 +216,7 @@ int baseline_take(const char *command, const char *path, bool allow_dirty,
 void baseline_source_free(struct baseline_source *source)
 {
     free(source->lines.line);
+    free(source->text);
     report_rows_free(&source->report);
     record_file_free(&source->file);
 }

@@ -56,10 +56,10 @@ void compare_note(struct compare_notes *notes, const char *format, ...)
 
 struct exact_metric {
     const char *name, *unit, *part; /* part: what an element belongs to; "": there is one */
-    enum { EXACT_REAL, EXACT_SIZE, EXACT_U64 } kind; /* a real that is NaN: unknown */
-    size_t offset;                                   /* in a cell: of its first element */
-    size_t count;                                    /* and of their number; 0: there is one */
-    bool later; /* old records, and baselines of them, do not have it */
+    bool real;                      /* a double, and NaN: unknown; else a uint64_t */
+    size_t offset;                  /* in a cell: of its first element */
+    size_t count;                   /* and of their number; 0: there is one */
+    bool later;                     /* old records, and baselines of them, do not have it */
 };
 enum { EXACT_METRICS = 6 };
 extern const struct exact_metric exact_metrics[EXACT_METRICS];
@@ -155,7 +155,6 @@ struct compare_point *compare_add_point(struct compare_page *page, const struct 
                                         size_t number, enum export_state state);
 
 struct compare_judge {
-    const char *command;
     void (*describe)(const void *of, struct compare_page *page);
     struct json_t *(*json)(const void *of);
 };

@@ -10,19 +10,12 @@
 #define OF(member) offsetof(struct record_cell, member)
 
 const struct exact_metric exact_metrics[EXACT_METRICS] = {
-    {"bytes_per_step", "bytes", "", EXACT_REAL, OF(bytes_per_step), 0, false},
-    {"kernels_per_step", "launches", "", EXACT_REAL, OF(kernels_per_step), 0, true},
-    {"peak_bytes", "bytes", "device", EXACT_U64, OF(peak_bytes), OF(n_peaks), false},
-    {"flops_per_step", "operations", "", EXACT_REAL, OF(flops_per_step), 0, false},
-    {"shard_rows", "rows", "replica", EXACT_SIZE, OF(shard), OF(n_shards), false},
-    {"model_params", "values", "", EXACT_SIZE, OF(model_params), 0, false}};
-
-static double counted_value(const struct exact_metric *metric, const void *values, size_t i)
-{
-    return metric->kind == EXACT_SIZE  ? (double)((const size_t *)values)[i]
-           : metric->kind == EXACT_U64 ? (double)((const uint64_t *)values)[i]
-                                       : ((const double *)values)[i];
-}
+    {"bytes_per_step", "bytes", "", true, OF(bytes_per_step), 0, false},
+    {"kernels_per_step", "launches", "", true, OF(kernels_per_step), 0, true},
+    {"peak_bytes", "bytes", "device", false, OF(peak_bytes), OF(n_peaks), false},
+    {"flops_per_step", "operations", "", true, OF(flops_per_step), 0, false},
+    {"shard_rows", "rows", "replica", false, OF(shard), OF(n_shards), false},
+    {"model_params", "values", "", false, OF(model_params), 0, false}};
 
 void exact_add(struct exact_side *side, const struct record_cell *launch)
 {
@@ -38,7 +31,9 @@ void exact_add(struct exact_side *side, const struct record_cell *launch)
 
         /* If one launch does not have an element, it is unknown for all of them. */
         for (size_t i = 0; i < n; ++i) {
-            const double value = i < count ? counted_value(metric, own, i) : (double)NAN;
+            const double value = i >= count     ? (double)NAN
+                                 : metric->real ? ((const double *)own)[i]
+                                                : (double)((const uint64_t *)own)[i];
 
             if (isnan(value) || (!first && (i >= side->n[m] || isnan(lo[i])))) {
                 lo[i] = hi[i] = NAN;
@@ -110,13 +105,12 @@ void exact_compare(const struct exact_side side[COMPARE_SIDES], size_t cell,
 
 json_t *exact_change_json(const struct exact_change *change)
 {
-    json_t *cell = change->key ? value_key(change->key) : value_count(change->cell);
     char name[80];
 
     snprintf(name, sizeof name, "%s%s", change->metric->name, change->where);
-    return json_pack("{s:o, s:s, s:s, s:s, s:s}", "cell", cell, "metric", name, "unit",
-                     change->metric->unit, "a", change->value[COMPARE_A], "b",
-                     change->value[COMPARE_B]);
+    return value_object("cell:o metric:t unit:t a:t b:t",
+                        change->key ? value_key(change->key) : value_count(change->cell), name,
+                        change->metric->unit, change->value[COMPARE_A], change->value[COMPARE_B]);
 }
 
 json_t *exact_changes_json(const struct exact_changes *changes)

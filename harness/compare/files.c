@@ -17,16 +17,8 @@ static const char *const side_names[COMPARE_SIDES] = {"A", "B"};
 /* No ratio of times is valid if one of these fields differs, nor if one of the machine does, which
  * are not listed here. The others are conditions of a sweep that a reader wants to know, in
  * addition to those that set records apart. */
-static const char *const deciding[] = {"clock",      "sync_method", "rank_reduction",
-                                       "build_type", "sanitizers",  NULL};
-static const char *const told[] = {"seed", "launches", "devices", "communicator", NULL};
-
-static bool is_among(const struct record_field *field, const char *const names[])
-{
-    while (*names && strcmp(*names, field->name) != 0)
-        ++names;
-    return *names != NULL;
-}
+static const char deciding[] = "clock sync_method rank_reduction build_type sanitizers";
+static const char told[] = "seed launches devices communicator";
 
 /* Adds "the commit: 3f2a9c1d5b7e -> 0a1b2c3d4e5f". Digests are shown by their first digits, long
  * values from where they differ. */
@@ -103,9 +95,10 @@ void compare_files(struct compare *compare)
             compare_note(&compare->invalid, "%s is of %s", side_names[side], doubt[i]);
     }
     for (; field->name; ++field) {
-        const bool decides = field->role == RECORD_MACHINE || is_among(field, deciding);
+        const bool decides = field->role == RECORD_MACHINE || text_has_word(deciding, field->name);
 
-        if (((field->role & (RECORD_APART | RECORD_HOST)) != 0 || is_among(field, told)) &&
+        if (((field->role & (RECORD_APART | RECORD_HOST)) != 0 ||
+             text_has_word(told, field->name)) &&
             record_field_order(field, RECORD_ALL_ROLES, a, b) != 0)
             add_field(decides ? &compare->invalid : &compare->differs, field, field->words, a, b);
     }

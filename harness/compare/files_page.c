@@ -118,11 +118,9 @@ static json_t *notes_json(const struct compare_notes *notes)
 
 static json_t *ratio_json(const struct compare_ratio *ratio)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "a_ns",
-                     value_real(ratio->ns[COMPARE_A]), "b_ns", value_real(ratio->ns[COMPARE_B]),
-                     "ratio", value_real(ratio->ratio), "lo", value_real(ratio->lo), "hi",
-                     value_real(ratio->hi), "coverage", value_real(ratio->coverage), "p",
-                     value_real(ratio->p));
+    return value_object("a_ns:r b_ns:r ratio:r lo:r hi:r coverage:r p:r", ratio->ns[COMPARE_A],
+                        ratio->ns[COMPARE_B], ratio->ratio, ratio->lo, ratio->hi, ratio->coverage,
+                        ratio->p);
 }
 
 /* lockstep/compare/1.0 */
@@ -135,42 +133,38 @@ static json_t *files_json(const void *of)
     for (int side = 0; side < COMPARE_SIDES; ++side) {
         const struct record_run *run = &compare->file[side].run;
 
-        json_array_append_new(files, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "path",
-                                               value_text(compare->options->path[side]), "run_id",
-                                               value_text(run->run_id), "created_utc",
-                                               value_text(run->created_utc), "git_sha",
-                                               value_text(run->git_sha), "machine_class",
-                                               value_text(run->machine_class), "machine_instance",
-                                               value_text(run->machine_instance), "cells_only_here",
-                                               value_count(compare->only[side])));
+        json_array_append_new(
+            files,
+            value_object("path:t run_id:t created_utc:t git_sha:t machine_class:t "
+                         "machine_instance:t cells_only_here:n",
+                         compare->options->path[side], run->run_id, run->created_utc, run->git_sha,
+                         run->machine_class, run->machine_instance, compare->only[side]));
     }
     for (size_t c = 0; c < compare->n_cells; ++c) {
         const struct compare_cell *cell = &compare->cell[c];
         const bool measured = !isnan(cell->floor.ratio);
 
         json_array_append_new(
-            cells, json_pack("{s:o, s:[o, o], s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "cell",
-                             value_key(cell->key), "launches", value_count(cell->n[COMPARE_A]),
-                             value_count(cell->n[COMPARE_B]), "floor_statistic",
-                             measured ? value_text(compare_floor_words[cell->rule]) : json_null(),
-                             "floor", ratio_json(&cell->floor), "cost", ratio_json(&cell->cost),
-                             "least_steps", measured ? value_count(cell->steps) : json_null(),
-                             "p_adjusted", value_real(cell->adjusted), "verdict",
-                             verdict_words[cell->verdict], "reason", value_text(cell->reason)));
+            cells, value_object("cell:o launches:o floor_statistic:t floor:o cost:o least_steps:o "
+                                "p_adjusted:r verdict:t reason:t",
+                                value_key(cell->key),
+                                json_pack("[o, o]", value_count(cell->n[COMPARE_A]),
+                                          value_count(cell->n[COMPARE_B])),
+                                measured ? compare_floor_words[cell->rule] : NULL,
+                                ratio_json(&cell->floor), ratio_json(&cell->cost),
+                                measured ? value_count(cell->steps) : json_null(), cell->adjusted,
+                                verdict_words[cell->verdict], cell->reason));
     }
-    return json_pack(
-        "{s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:{s:f, s:f, s:f}, s:{s:o, s:o}, s:o, s:o, "
-        "s:{s:o, s:o, s:o, s:o, s:o, s:o, s:i}}",
-        "schema", "lockstep/compare/1.0", "class", "III", "gate", 0, "files", files, "invalid",
-        notes_json(&compare->invalid), "differs", notes_json(&compare->differs), "remarks",
-        notes_json(&compare->remarks), "rule", "alpha", COMPARE_ALPHA, "beyond", COMPARE_BEYOND,
-        "level", COMPARE_LEVEL, "medians", "ratio", value_real(compare->common), "half_width",
-        value_real(compare->half_width), "cells", cells, "changes",
-        exact_changes_json(compare->changes), "counts", "suspect",
-        value_count(count[COMPARE_SUSPECT]), "no_evidence", value_count(count[COMPARE_NO_EVIDENCE]),
-        "invalid", value_count(count[COMPARE_INVALID]), "unmeasured",
-        value_count(count[COMPARE_UNMEASURED]), "tested", value_count(compare->tested), "changed",
-        value_count(compare->changes->n), "exit", compare_exit(compare));
+    return value_object(
+        "schema:t class:t gate:b files:o invalid:o differs:o remarks:o "
+        "rule:{alpha:r beyond:r level:r} medians:{ratio:r half_width:r} cells:o changes:o "
+        "counts:{suspect:n no_evidence:n invalid:n unmeasured:n tested:n changed:n exit:i}",
+        "lockstep/compare/1.0", "III", false, files, notes_json(&compare->invalid),
+        notes_json(&compare->differs), notes_json(&compare->remarks), COMPARE_ALPHA, COMPARE_BEYOND,
+        COMPARE_LEVEL, compare->common, compare->half_width, cells,
+        exact_changes_json(compare->changes), count[COMPARE_SUSPECT], count[COMPARE_NO_EVIDENCE],
+        count[COMPARE_INVALID], count[COMPARE_UNMEASURED], compare->tested, compare->changes->n,
+        compare_exit(compare));
 }
 
-const struct compare_judge compare_files_judge = {"lockstep compare", describe_files, files_json};
+const struct compare_judge compare_files_judge = {describe_files, files_json};

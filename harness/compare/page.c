@@ -359,11 +359,11 @@ int compare_print(const struct compare_judge *judge, const void *of, size_t cell
     struct compare_page page = {.gate = "",
                                 .point = cli_alloc(cells + OTHERS, sizeof page.point[0]),
                                 .order = cli_alloc(cells + OTHERS, sizeof page.order[0])};
-    struct text_error why = {"the result has a value that JSON has no form for"};
+    struct text_error why = {""};
     int status = 0;
 
     if (format == COMPARE_AS_JSON) {
-        status = document_print(stdout, judge->json(of));
+        document_print(stdout, judge->json(of));
     } else {
         memory_file_open(&page.words);
         judge->describe(of, &page);
@@ -384,5 +384,5 @@ int compare_print(const struct compare_judge *judge, const void *of, size_t cell
     free(page.point);
     free(page.order);
     free(page.words.text);
-    return status == 0 ? 0 : command_refuse(judge->command, "%s", why.text);
+    return status == 0 ? 0 : command_refuse("lockstep compare", "%s", why.text);
 }

@@ -10,6 +10,7 @@
 #include "launch/watch.h"
 #include "machine/machine.h"
 #include "numbers/stats.h"
+#include "record/json.h"
 #include "record/record.h"
 #include "text/alloc.h"
 
@@ -76,10 +77,14 @@ static int prepare_pairs(struct pairs *pairs)
     return 0;
 }
 
-/* Keeps a line of the record, and frees it. */
-static int keep_line(struct pairs *pairs, char *line, bool last)
+/* Keeps a line of the record, if there is one, with these members. */
+static int keep_line(struct pairs *pairs, const char *type, json_t *members, bool last)
 {
+    json_t *root = value_object("schema:t type:t", PAIRS_SCHEMA, type);
     struct text_error why = {""};
+
+    json_object_update_new(root, members);
+    char *const line = document_text(root, JSON_COMPACT | JSON_REAL_PRECISION(12));
 
     if (pairs->output.fd < 0) {
         free(line);
@@ -136,7 +141,7 @@ static int run_pairs(struct pairs *pairs)
             status = run_pair_launch(pairs, place, arm, &pair->launch[arm]);
         }
         if (status == 0)
-            status = keep_line(pairs, pairs_pair_line(pairs, cell, number), false);
+            status = keep_line(pairs, "pair", pairs_pair_json(pairs, cell, number), false);
         pairs->done += status == 0;
         if (status == 0 && (place + 1) % pairs->cells == 0 &&
             (terminal || 10 * (number + 1) / pairs->n > 10 * number / pairs->n))
@@ -165,15 +170,16 @@ static int run_and_report(struct pairs *pairs)
         if (status == 0)
             pairs_sum_up(pairs);
         for (size_t c = 0; c <= pairs->cells && status == 0; ++c)
-            status = keep_line(pairs, pairs_verdict_line(pairs, c), false);
+            status = keep_line(pairs, "verdict", pairs_verdict_json(pairs, c), false);
         last = pairs->look == pairs->looks || pairs_settled(pairs);
     }
-    if (status == EXIT_INTERRUPTED && keep_line(pairs, pairs_end_line(pairs, true), true) != 0)
+    if (status == EXIT_INTERRUPTED &&
+        keep_line(pairs, "end", pairs_end_json(pairs, true), true) != 0)
         return EXIT_MISUSE;
     for (size_t i = 0; status == 0 && i < pairs->changes->n; ++i)
-        status = keep_line(pairs, pairs_change_line(pairs, i), false);
+        status = keep_line(pairs, "change", exact_change_json(&pairs->changes->change[i]), false);
     if (status == 0)
-        status = keep_line(pairs, pairs_end_line(pairs, false), true);
+        status = keep_line(pairs, "end", pairs_end_json(pairs, false), true);
     if (status != 0)
         return status;
     status = compare_print(&pairs_page, pairs, pairs->cells, pairs->options.format,
@@ -218,7 +224,7 @@ int pairs_main(const struct compare_options *options)
             output_repair(&pairs->output, &why) != 0)
             status = command_refuse(NAME, "%s", why.text);
         else
-            status = keep_line(pairs, pairs_begin_line(pairs), false);
+            status = keep_line(pairs, "begin", pairs_begin_json(pairs), false);
     }
     if (status == 0)
         status = run_and_report(pairs);

@@ -4,7 +4,7 @@
  * drawn: that, and no model of noise, makes the tests exact. pairs_options.c reads what to run,
  * pairs_ask.c asks both programs whether they can, pairs.c runs the pairs, and pairs_judge.c judges
  * them. pairs_sum.c sums up, finds the pairs that neighbours disturbed, and says how fit the
- * machine is. pairs_page.c, pairs_forest.c and pairs_record.c write the results. */
+ * machine is. pairs_page.c and pairs_record.c write the results. */
 #ifndef HARNESS_COMPARE_PAIRS_H
 #define HARNESS_COMPARE_PAIRS_H
 
@@ -172,13 +172,14 @@ int pairs_exit(const struct pairs *pairs);
 /* Writes the name of the cell of an arm: "mlp:256,256 dp virt:2, 64 rows, f32, cpu/threads". */
 void pairs_cell_words(const struct pairs *pairs, size_t cell, int arm, char text[COMPARE_TEXT]);
 
-/* Return lines of the record, which the caller frees. */
-char *pairs_begin_line(const struct pairs *pairs);
-char *pairs_pair_line(const struct pairs *pairs, size_t cell, size_t number);
+/* Make the members of lines of the record. */
+#define PAIRS_SCHEMA "lockstep/compare/1.0"
+struct json_t *
+pairs_begin_json(const struct pairs *pairs); /* what is known before the first pair */
+struct json_t *pairs_pair_json(const struct pairs *pairs, size_t cell, size_t number);
 /* cell: its number; the number of cells stands for all cells together. */
-char *pairs_verdict_line(const struct pairs *pairs, size_t cell);
-char *pairs_change_line(const struct pairs *pairs, size_t change);
-char *pairs_end_line(const struct pairs *pairs, bool interrupted);
+struct json_t *pairs_verdict_json(const struct pairs *pairs, size_t cell);
+struct json_t *pairs_end_json(const struct pairs *pairs, bool interrupted);
 
 /* Writes forest.svg, .png and -narrow.svg to this directory, which is made if necessary. Returns 0,
  * or -1 after one line. */

@@ -1,22 +1,10 @@
-/* compare/pairs_record.c: pairs for programs: the record, lockstep/compare/1.0 in JSON Lines, and
- * the same as one object. */
+/* compare/pairs_record.c: pairs for programs: what the lines of the record say,
+ * lockstep/compare/1.0 in JSON Lines, and the same as one object. */
 #include "compare/pairs.h"
 
 #include <jansson.h>
 
 #include "record/json.h"
-
-static const char SCHEMA[] = "lockstep/compare/1.0";
-static const char *const arm_names[PAIRS_ARMS] = {"old", "new"};
-
-/* Prints these members as a line of the record, which the caller frees. */
-static char *record_line(const char *type, json_t *members)
-{
-    json_t *line = json_pack("{s:s, s:s}", "schema", SCHEMA, "type", type);
-
-    json_object_update_new(line, members);
-    return document_text(line, JSON_COMPACT | JSON_REAL_PRECISION(12));
-}
 
 /* Returns the result of --aa; null: it was not asked for. */
 static json_t *fitness_json(const struct pairs *pairs)
@@ -27,9 +15,9 @@ static json_t *fitness_json(const struct pairs *pairs)
                              : json_null();
 }
 
-/* Returns the facts that are known before the first pair. */
-static json_t *begin_json(const struct pairs *pairs)
+json_t *pairs_begin_json(const struct pairs *pairs)
 {
+    static const char *const names[PAIRS_ARMS] = {"old", "new"};
     const struct record_run *run = &pairs->arm[PAIRS_OLD].run;
     json_t *arms = json_array(), *cells = json_array();
     char old[COMPARE_TEXT], fresh[COMPARE_TEXT];
@@ -37,122 +25,87 @@ static json_t *begin_json(const struct pairs *pairs)
     for (int i = 0; i < PAIRS_ARMS; ++i) {
         const struct pairs_arm *arm = &pairs->arm[i];
 
-        json_array_append_new(
-            arms, json_pack("{s:s, s:o, s:o, s:o, s:s, s:o}", "arm", arm_names[i], "program",
-                            arm->program ? value_text(arm->program) : json_null(), "options",
-                            arm->options ? value_text(arm->options) : json_null(), "version",
-                            value_text(arm->version), "sha256", arm->sha256, "command",
-                            value_text(arm->run.command)));
+        json_array_append_new(arms,
+                              value_object("arm:t program:t options:t version:t sha256:t command:t",
+                                           names[i], arm->program, arm->options, arm->version,
+                                           arm->sha256, arm->run.command));
     }
     for (size_t c = 0; c < pairs->cells; ++c) {
         pairs_cell_words(pairs, c, PAIRS_OLD, old);
         pairs_cell_words(pairs, c, PAIRS_NEW, fresh);
-        json_array_append_new(cells, json_pack("{s:o, s:o, s:o}", "cell", value_count(c), "old",
-                                               value_text(old), "new", value_text(fresh)));
+        json_array_append_new(cells, value_object("cell:n old:t new:t", c, old, fresh));
     }
-    return json_pack(
-        "{s:s, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:{s:f, s:f, s:f, s:f, s:f}, s:o, s:o}",
-        "class", "I", "run_id", value_text(run->run_id), "created_utc",
-        value_text(run->created_utc), "machine_class", value_text(run->machine_class),
-        "machine_instance", value_text(pairs->instance), "environment",
-        value_text(run->environment), "same", pairs->same, "seed", value_count(pairs->seed),
-        "pairs", value_count(pairs->per_look), "looks", value_count(pairs->looks), "rule",
-        "alpha_all", PAIRS_ALPHA_ALL, "alpha_cells", PAIRS_ALPHA_CELLS, "margin", PAIRS_MARGIN,
-        "delta", PAIRS_DELTA, "alike", PAIRS_ALIKE, "arms", arms, "cells", cells);
-}
-
-char *pairs_begin_line(const struct pairs *pairs)
-{
-    return record_line("begin", begin_json(pairs));
+    return value_object("class:t run_id:t created_utc:t machine_class:t machine_instance:t "
+                        "environment:t same:b seed:n pairs:n looks:n "
+                        "rule:{alpha_all:r alpha_cells:r margin:r delta:r alike:r} arms:o cells:o",
+                        "I", run->run_id, run->created_utc, run->machine_class, pairs->instance,
+                        run->environment, pairs->same, (size_t)pairs->seed, pairs->per_look,
+                        pairs->looks, PAIRS_ALPHA_ALL, PAIRS_ALPHA_CELLS, PAIRS_MARGIN, PAIRS_DELTA,
+                        PAIRS_ALIKE, arms, cells);
 }
 
 static json_t *launch_json(const struct pairs_launch *launch)
 {
     const bool verified = launch->status == RECORD_OK;
 
-    return json_pack(
-        "{s:s, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o}", "status",
-        record_status_names[launch->status], "reason", value_text(launch->reason), "steps",
-        value_count(launch->steps), "warmup_steps", value_count(launch->warmup_steps),
-        "oversubscribed", launch->oversubscribed, "floor_statistic",
-        verified ? value_text(compare_floor_words[launch->rule]) : json_null(), "floor_ns",
-        value_real(launch->floor_ns), "cost_ns", value_real(launch->cost_ns), "foreign_frac",
-        value_real(launch->elsewhere[0]), "steal_frac", value_real(launch->elsewhere[1]));
+    return value_object("status:t reason:t steps:n warmup_steps:n oversubscribed:b "
+                        "floor_statistic:t floor_ns:r cost_ns:r foreign_frac:r steal_frac:r",
+                        record_status_names[launch->status], launch->reason, launch->steps,
+                        launch->warmup_steps, launch->oversubscribed,
+                        verified ? compare_floor_words[launch->rule] : NULL, launch->floor_ns,
+                        launch->cost_ns, launch->elsewhere[0], launch->elsewhere[1]);
 }
 
-char *pairs_pair_line(const struct pairs *pairs, size_t cell, size_t number)
+json_t *pairs_pair_json(const struct pairs *pairs, size_t cell, size_t number)
 {
     const struct pairs_pair *pair = &pairs->pair[number * pairs->cells + cell];
     struct pairs_disturbed disturbed = {.pairs = 0};
 
     pairs_disturbed_add(pair, &disturbed);
-    return record_line(
-        "pair", json_pack("{s:o, s:o, s:s, s:o, s:o, s:o}", "cell", value_count(cell), "pair",
-                          value_count(number), "first", arm_names[pair->first], "disturbed",
-                          disturbed.unknown > 0 ? json_null() : json_boolean(disturbed.pairs > 0),
-                          "old", launch_json(&pair->launch[PAIRS_OLD]), "new",
-                          launch_json(&pair->launch[PAIRS_NEW])));
+    return value_object("cell:n pair:n first:t disturbed:o old:o new:o", cell, number,
+                        pair->first == PAIRS_OLD ? "old" : "new",
+                        disturbed.unknown > 0 ? json_null() : json_boolean(disturbed.pairs > 0),
+                        launch_json(&pair->launch[PAIRS_OLD]),
+                        launch_json(&pair->launch[PAIRS_NEW]));
 }
 
-/* cell: null for all of them. */
-static json_t *verdict_json(const struct pairs *pairs, size_t cell)
+json_t *pairs_verdict_json(const struct pairs *pairs, size_t cell)
 {
     const bool one = cell < pairs->cells;
     const struct pairs_judged *judged = one ? &pairs->judged[cell] : &pairs->all;
     const struct pairs_judged *cost = one ? &pairs->cost[cell] : &pairs->all_cost;
     const struct pairs_disturbed disturbed = pairs_disturbed_of(pairs, cell);
 
-    return json_pack(
-        "{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, "
-        "s:s, s:o, s:o, s:o, s:o, s:o, s:o}",
-        "cell", one ? value_count(cell) : json_null(), "verdict",
-        pairs_verdict_words[judged->verdict], "reason", value_text(judged->reason), "ratio",
-        value_real(judged->ratio), "lo", value_real(judged->lo), "hi", value_real(judged->hi),
-        "level", value_real(judged->level), "p_slower", value_real(judged->p_slower), "p_faster",
-        value_real(judged->p_faster), "cost", value_real(cost->ratio), "detectable",
-        value_real(judged->detectable), "pairs_for_5_percent",
-        judged->needed > 0 ? value_count(judged->needed) : json_null(), "pairs_disturbed",
-        value_count(disturbed.pairs), "pairs_disturbed_unknown", value_count(disturbed.unknown),
-        "false_alarm", pairs_false_alarm(pairs, judged), "cost_verdict",
-        pairs_verdict_words[cost->verdict], "cost_reason", value_text(cost->reason), "cost_lo",
-        value_real(cost->lo), "cost_hi", value_real(cost->hi), "cost_p_slower",
-        value_real(cost->p_slower), "cost_p_faster", value_real(cost->p_faster), "look",
-        value_count(pairs->look));
+    return value_object(
+        "cell:o verdict:t reason:t ratio:r lo:r hi:r level:r p_slower:r p_faster:r "
+        "cost:r detectable:r pairs_for_5_percent:p pairs_disturbed:n "
+        "pairs_disturbed_unknown:n false_alarm:b cost_verdict:t cost_reason:t "
+        "cost_lo:r cost_hi:r cost_p_slower:r cost_p_faster:r look:n",
+        one ? value_count(cell) : json_null(), pairs_verdict_words[judged->verdict], judged->reason,
+        judged->ratio, judged->lo, judged->hi, judged->level, judged->p_slower, judged->p_faster,
+        cost->ratio, judged->detectable, judged->needed, disturbed.pairs, disturbed.unknown,
+        pairs_false_alarm(pairs, judged), pairs_verdict_words[cost->verdict], cost->reason,
+        cost->lo, cost->hi, cost->p_slower, cost->p_faster, pairs->look);
 }
 
-char *pairs_verdict_line(const struct pairs *pairs, size_t cell)
+json_t *pairs_end_json(const struct pairs *pairs, bool interrupted)
 {
-    return record_line("verdict", verdict_json(pairs, cell));
-}
-
-char *pairs_change_line(const struct pairs *pairs, size_t change)
-{
-    return record_line("change", exact_change_json(&pairs->changes->change[change]));
-}
-
-char *pairs_end_line(const struct pairs *pairs, bool interrupted)
-{
-    return record_line("end",
-                       json_pack("{s:o, s:o, s:b, s:o, s:o}", "pairs_planned",
-                                 value_count(pairs->cells * pairs->per_look * pairs->looks),
-                                 "pairs_done", value_count(pairs->done), "interrupted", interrupted,
-                                 "fitness", interrupted ? json_null() : fitness_json(pairs), "exit",
-                                 interrupted ? json_null() : json_integer(pairs_exit(pairs))));
+    return value_object("pairs_planned:n pairs_done:n interrupted:b fitness:o exit:o",
+                        pairs->cells * pairs->per_look * pairs->looks, pairs->done, interrupted,
+                        interrupted ? json_null() : fitness_json(pairs),
+                        interrupted ? json_null() : json_integer(pairs_exit(pairs)));
 }
 
 json_t *pairs_json(const void *of)
 {
     const struct pairs *pairs = of;
-    json_t *root = json_pack("{s:s}", "schema", SCHEMA);
-    json_t *verdicts = json_array();
+    json_t *root = value_object("schema:t", PAIRS_SCHEMA), *verdicts = json_array();
 
     for (size_t c = 0; c < pairs->cells; ++c)
-        json_array_append_new(verdicts, verdict_json(pairs, c));
-    json_object_update_new(root, begin_json(pairs));
-    json_object_update_new(
-        root, json_pack("{s:o, s:o, s:o, s:o, s:o, s:i}", "all", verdict_json(pairs, pairs->cells),
-                        "verdicts", verdicts, "changes", exact_changes_json(pairs->changes),
-                        "false_alarms", value_count(pairs_false_alarms(pairs)), "fitness",
-                        fitness_json(pairs), "exit", pairs_exit(pairs)));
-    return root;
+        json_array_append_new(verdicts, pairs_verdict_json(pairs, c));
+    json_object_update_new(root, pairs_begin_json(pairs));
+    return value_add(root, "all:o verdicts:o changes:o false_alarms:n fitness:o exit:i",
+                     pairs_verdict_json(pairs, pairs->cells), verdicts,
+                     exact_changes_json(pairs->changes), pairs_false_alarms(pairs),
+                     fitness_json(pairs), pairs_exit(pairs));
 }
