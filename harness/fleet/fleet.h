@@ -56,9 +56,9 @@ struct fleet_fact {
 
 /* A number that nodes have in common, as a limit is about. */
 struct fleet_limit {
-    char *name;    /* "step_time floor of mlp dp virt:2, 256 rows" */
-    char unit[16]; /* "ns", "1" */
-    int worse;     /* 1: more is, -1: less is, 0: either */
+    char *name; /* "step_time floor of mlp dp virt:2, 256 rows" */
+    enum quantity_kind kind;
+    int worse; /* 1: more is, -1: less is, 0: either */
     const struct validate_metric *row;
 };
 
@@ -203,8 +203,6 @@ int fleet_exit(const struct fleet *fleet);
 
 /* ---- what is written ---------------------------------------------------------------------- */
 
-/* "5.64 us" */
-const char *fleet_number_words(double value, const char *unit, char text[64]);
 /* "256 nodes: 255 ACCEPTED, 1 REJECTED; 2 outlying" */
 void fleet_count_words(const struct fleet *fleet, char text[FLEET_TEXT]);
 /* "By profile my-node, SHA-256 3f2a91c04b7e, .. Measured 2026-11-23T10:00:01Z to .." */

@@ -38,7 +38,7 @@ enum validate_verdict fleet_find_verdict(const char *word)
 /* A limit as the file has it, as the profile had it, and as it was shown. */
 struct view {
     const json_t *json, *by_device; /* by_device NULL: none */
-    const char *place, *unit;
+    const char *place;
     struct profile_limit limit;
     struct validate_judged shown;
 };
@@ -82,7 +82,6 @@ static int read_limit(const json_t *object, size_t i, struct view *view, struct 
     *view = (struct view){.json = object,
                           .by_device = json_object_get(object, "by_device"),
                           .place = text_in(object, "place"),
-                          .unit = text_in(object, "unit"),
                           .limit = {.metric = text_in(object, "metric"),
                                     .statistic = text_in(object, "statistic"),
                                     .row = validate_metric_find(text_in(object, "metric")),
@@ -101,7 +100,8 @@ static int read_limit(const json_t *object, size_t i, struct view *view, struct 
                                     .hi = number_in(object, "hi", NAN)}};
     if (view->shown.verdict == VALIDATE_VERDICTS)
         return refuse_limit(why, i, "verdict", "is not known");
-    if (!view->limit.row || strcmp(view->unit, quantity_base_unit(view->limit.row->kind)) != 0)
+    if (!view->limit.row ||
+        strcmp(text_in(object, "unit"), quantity_base_unit(view->limit.row->kind)) != 0)
         return refuse_limit(why, i, "metric", "is not known, or not in this unit");
     view->shown.limit = &view->limit;
     /* Judges its numbers by the code that judged them first. */
@@ -196,9 +196,9 @@ static void add_numbers(struct fleet_node *node, const struct view *view)
     node->number = cli_resize(node->number, node->n_numbers + FLEET_DEVICES, sizeof *node->number);
     node->limit[node->n_limits++] = (struct fleet_limit){
         .name = cli_copy_text(name),
+        .kind = view->limit.row->kind,
         .row = view->limit.row,
         .worse = (isfinite(view->limit.most) ? 1 : 0) - (isfinite(view->limit.least) ? 1 : 0)};
-    snprintf(node->limit[node->n_limits - 1].unit, sizeof node->limit[0].unit, "%s", view->unit);
     if (json_array_size(view->by_device) == 0)
         add_fleet_number(node, -1, view->shown.middle, view->shown.lo, view->shown.hi);
     /* A number of each device says more than that of the worst one: that one is left out then. */
@@ -217,30 +217,29 @@ static void add_numbers(struct fleet_node *node, const struct view *view)
 /* The first limit that speaks against the node. */
 static void give_reason(struct fleet_node *node, const struct view *view)
 {
-    char number[64], bound[96];
+    const enum quantity_kind kind = view->limit.row->kind;
+    char number[QUANTITY_TEXT], bound[96 + 8], least[QUANTITY_TEXT], most[QUANTITY_TEXT];
 
     if (node->why[0] != '\0' ||
         (node->status == FLEET_REJECTED && view->shown.verdict != VALIDATE_FAIL))
         return;
-    char least[64], most[64];
-
     if (view->shown.verdict != VALIDATE_FAIL)
         text_add(node->cause, sizeof node->cause, "%s ",
                  validate_verdict_words[view->shown.verdict]);
     text_add(node->cause, sizeof node->cause, "%.40s",
              is_wrong_result(view) ? "wrong numbers" : view->limit.metric);
-    fleet_number_words(view->limit.least, view->unit, least);
-    fleet_number_words(view->limit.most, view->unit, most);
+    quantity_words(view->limit.least, kind, least);
+    quantity_words(view->limit.most, kind, most);
     if (!isfinite(view->limit.least))
-        snprintf(bound, 96, "at most %s", most);
+        snprintf(bound, sizeof bound, "at most %s", most);
     else if (!isfinite(view->limit.most))
-        snprintf(bound, 96, "at least %s", least);
+        snprintf(bound, sizeof bound, "at least %s", least);
     else
-        snprintf(bound, 96, "%.40s to %.40s", least, most);
+        snprintf(bound, sizeof bound, "%.40s to %.40s", least, most);
     if (view->shown.verdict == VALIDATE_FAIL && !is_wrong_result(view))
         snprintf(node->why, sizeof node->why, "FAIL %.40s of %.120s: is %s, allowed is %s",
-                 view->limit.metric, view->place,
-                 fleet_number_words(view->shown.middle, view->unit, number), bound);
+                 view->limit.metric, view->place, quantity_words(view->shown.middle, kind, number),
+                 bound);
     else
         snprintf(node->why, sizeof node->why, "%s %.40s of %.120s: %.120s",
                  validate_verdict_words[view->shown.verdict], view->limit.metric, view->place,
@@ -251,7 +250,7 @@ static void give_reason(struct fleet_node *node, const struct view *view)
 
     if (view->shown.verdict == VALIDATE_FAIL && isfinite(view->shown.middle)) {
         snprintf(node->far, sizeof node->far, " ");
-        quantity_add_difference(view->shown.middle, limit, view->unit, node->far, sizeof node->far);
+        quantity_add_difference(view->shown.middle, limit, kind, node->far, sizeof node->far);
         text_add(node->far, sizeof node->far, " allowed");
     }
     if (view->shown.device >= 0)

@@ -24,7 +24,7 @@ static int order_of_series(const struct entry *a, const struct entry *b)
 {
     int order = a->limit == b->limit ? 0 : strcmp(a->limit->name, b->limit->name);
 
-    order = order != 0 ? order : strcmp(a->limit->unit, b->limit->unit);
+    order = order != 0 ? order : (int)a->limit->kind - (int)b->limit->kind;
     order = order != 0 ? order : a->limit->worse - b->limit->worse;
     return order != 0 ? order : a->number->device - b->number->device;
 }

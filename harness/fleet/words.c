@@ -45,20 +45,6 @@ int fleet_exit(const struct fleet *fleet)
 
 /* ---- words -------------------------------------------------------------------------------- */
 
-const char *fleet_number_words(double value, const char *unit, char text[64])
-{
-    char words[QUANTITY_TEXT];
-    int kind = 0;
-
-    while (kind < QUANTITY_KINDS && strcmp(unit, quantity_base_unit((enum quantity_kind)kind)) != 0)
-        ++kind;
-    if (kind < QUANTITY_KINDS)
-        snprintf(text, 64, "%s", quantity_words(value, (enum quantity_kind)kind, words));
-    else
-        snprintf(text, 64, "%.4g%s%.15s", value, unit[0] != '\0' ? " " : "", unit);
-    return text;
-}
-
 void fleet_count_words(const struct fleet *fleet, char text[FLEET_TEXT])
 {
     int at = snprintf(text, FLEET_TEXT, "%zu node%s:", fleet->n, fleet->n == 1 ? "" : "s");
@@ -102,7 +88,7 @@ void fleet_worse_words(const struct fleet_outlier *outlier, char text[], size_t 
     const struct fleet_limit *limit = outlier->limit;
 
     snprintf(text, bytes, "%.*s ", (int)strcspn(limit->name, " "), limit->name);
-    quantity_add_difference(outlier->value, outlier->median, limit->unit, text, bytes);
+    quantity_add_difference(outlier->value, outlier->median, limit->kind, text, bytes);
     text_add(text, bytes, " the others");
     if (outlier->device >= 0)
         text_add(text, bytes, ", device %d", outlier->device);
@@ -153,17 +139,17 @@ const char *fleet_node_link(const struct fleet *fleet, const struct fleet_node *
 
 void fleet_outlier_words(const struct fleet_outlier *outlier, char text[2 * FLEET_TEXT])
 {
-    const char *unit = outlier->limit->unit;
-    char value[64], median[64];
+    const enum quantity_kind kind = outlier->limit->kind;
+    char value[QUANTITY_TEXT], median[QUANTITY_TEXT];
 
     snprintf(text, 2 * FLEET_TEXT, "%.200s", outlier->limit->name);
     if (outlier->device >= 0)
         text_add(text, 2 * FLEET_TEXT, ", device %d", outlier->device);
     text_add(text, 2 * FLEET_TEXT, ": ");
-    quantity_add_difference(outlier->value, outlier->median, unit, text, 2 * FLEET_TEXT);
+    quantity_add_difference(outlier->value, outlier->median, kind, text, 2 * FLEET_TEXT);
     text_add(text, 2 * FLEET_TEXT, " the other %zu nodes: %s, and the median is %s%s",
-             outlier->nodes - 1, fleet_number_words(outlier->value, unit, value),
-             fleet_number_words(outlier->median, unit, median),
+             outlier->nodes - 1, quantity_words(outlier->value, kind, value),
+             quantity_words(outlier->median, kind, median),
              outlier->is_worse ? "" : " (better: is it measured as the others are?)");
 }
 

@@ -1,11 +1,15 @@
 /* fleet/write.c: the fleet for people (lines of at most 80 columns), for the page of a job
- * (Markdown), as a line for each node (CSV, RFC 4180), and for a scheduler (two lists of names). */
+ * (Markdown), as a line for each node (CSV, RFC 4180), for programs (JSON), and for a scheduler
+ * (two lists of names). */
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command/command.h"
 #include "export/grid.h"
 #include "fleet/fleet.h"
+#include "numbers/stats.h"
+#include "record/json.h"
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
@@ -132,6 +136,67 @@ void fleet_csv(FILE *stream, const struct fleet *fleet)
     }
     grid_csv(&grid);
     grid_close(&grid);
+}
+
+/* ---- JSON: lockstep/fleet/1.0 --------------------------------------------------------------- */
+
+void fleet_json(FILE *stream, const struct fleet *fleet)
+{
+    const struct fleet_rule *rule = &fleet->rule;
+    json_t *counts = json_object(), *nodes = json_array(), *outliers = json_array();
+    json_t *drift = json_array(), *splits = json_array();
+
+    for (int i = 0; i < FLEET_STATUSES; ++i)
+        json_object_set_new(counts, fleet_status_words[i], value_count(fleet->count[i]));
+    json_object_set_new(counts, "outlying", value_count(fleet->outlying));
+    json_object_set_new(counts, "unexpected", value_count(fleet->unexpected));
+    for (size_t i = 0; i < fleet->n; ++i) {
+        const struct fleet_node *node = &fleet->node[i];
+        char advice[2 * FLEET_TEXT];
+
+        fleet_advice_words(node, advice);
+        json_array_append_new(
+            nodes, value_object("measured_utc:c steps:c node:c file:k status:t passes:b expected:o "
+                                "reason:c advice:c worse_numbers:n better_numbers:n differences:n",
+                                fleet_fact_of(node, "measured_utc"), node->steps, node->name,
+                                node->file, fleet_status_words[node->status], fleet_passes(node),
+                                fleet->expects ? json_boolean(node->expected) : json_null(),
+                                node->why, advice, node->worse, node->better, node->drifts));
+    }
+    for (size_t i = 0; i < fleet->n_outliers; ++i) {
+        const struct fleet_outlier *outlier = &fleet->outlier[i];
+
+        json_array_append_new(
+            outliers,
+            value_object("node:c number:c device:o unit:c value:r median:r lo:r hi:r "
+                         "nodes:n worse:b",
+                         outlier->node->name, outlier->limit->name,
+                         outlier->device < 0 ? json_null() : json_integer(outlier->device),
+                         quantity_base_unit(outlier->limit->kind), outlier->value, outlier->median,
+                         outlier->lo, outlier->hi, outlier->nodes, outlier->is_worse));
+    }
+    for (size_t i = 0; i < fleet->n_drifts; ++i) {
+        const struct fleet_drift *one = &fleet->drift[i];
+
+        json_array_append_new(drift, value_object("node:c what:c value:c majority:c decides:b",
+                                                  one->node->name, one->what, one->value,
+                                                  one->majority, one->decides));
+    }
+    for (size_t i = 0; i < fleet->n_splits; ++i) {
+        const struct fleet_split *split = &fleet->split[i];
+
+        json_array_append_new(splits, value_object("what:c values:n most:c nodes:n decides:b",
+                                                   split->what, split->values, split->most,
+                                                   split->have, split->decides));
+    }
+    document_print(
+        stream,
+        value_object("schema:t folder:c exit:i counts:o rule:{alpha:r effect:r least_nodes:i "
+                     "numbers:n not_compared:n comparisons:n} nodes:o outliers:o drift:o "
+                     "no_majority:o",
+                     "lockstep/fleet/1.0", fleet->folder, fleet_exit(fleet), counts, OUTLIER_ALPHA,
+                     OUTLIER_EFFECT, OUTLIER_LEAST, rule->series, rule->small, rule->comparisons,
+                     nodes, outliers, drift, splits));
 }
 
 /* ---- lists ----------------------------------------------------------------------------------- */

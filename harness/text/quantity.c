@@ -124,9 +124,10 @@ const char *units_binary(size_t number, char text[UNITS_BYTES])
     return text;
 }
 
-void quantity_add_difference(double value, double from, const char *unit, char text[], size_t bytes)
+void quantity_add_difference(double value, double from, enum quantity_kind kind, char text[],
+                             size_t bytes)
 {
-    const bool time = strcmp(unit, quantity_base_unit(QUANTITY_TIME)) == 0;
+    const bool time = kind == QUANTITY_TIME;
     const double ratio = value / from, percent = 100 * fabs(ratio - 1);
 
     if (!isfinite(ratio))

@@ -27,7 +27,7 @@ int quantity_read(const char *text, enum quantity_kind kind, double *number,
 enum { QUANTITY_TEXT = 48 };
 const char *quantity_words(double number, enum quantity_kind kind, char text[QUANTITY_TEXT]);
 /* Adds "26 % lower than", of a time "26 % longer than", "3.1 times as high as". */
-void quantity_add_difference(double value, double from, const char *unit, char text[],
+void quantity_add_difference(double value, double from, enum quantity_kind kind, char text[],
                              size_t bytes);
 
 /* ---- times and rates as people read them: three digits, and a unit that keeps them short ---- */

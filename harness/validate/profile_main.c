@@ -75,7 +75,7 @@ static int check_profile(const char *command, const char *name, char *const reco
         else {
             by[0] = '\0';
             quantity_add_difference(limit->row->higher ? 1 / firing.factor : firing.factor, 1,
-                                    quantity_base_unit(kind), by, sizeof by);
+                                    kind, by, sizeof by);
             printf("%s: would fail if %s %s\n", width[wide], by, than[known + (n > 0)]);
         }
     }

@@ -55,7 +55,8 @@ static void make_fleet(struct bench *bench, size_t nodes, enum noise kind, doubl
 {
     for (size_t s = 0; s < SERIES; ++s) {
         snprintf(bench->name[s], sizeof bench->name[s], "number %zu", s);
-        bench->limit[s] = (struct fleet_limit){.name = bench->name[s], .unit = "ns", .worse = 1};
+        bench->limit[s] =
+            (struct fleet_limit){.name = bench->name[s], .kind = QUANTITY_TIME, .worse = 1};
     }
     for (size_t i = 0; i < nodes; ++i) {
         bench->node[i] = (struct fleet_node){
@@ -245,26 +246,27 @@ Test(fleet, positions_of_devices)
 Test(fleet, words_of_a_difference)
 {
     static const struct {
-        const char *unit;
+        enum quantity_kind kind;
         double value, median;
         int device;
         const char *words;
-    } rows[] = {{"ns", 1.26, 1, -1, "spread 26 % longer than the others"},
-                {"ns", 1.94, 1, -1, "spread 94 % longer than the others"},
-                {"ns", 1.998, 1, -1, "spread twice as long as the others"},
-                {"ns", 31.4, 10, -1, "spread 3.1 times as long as the others"},
-                {"ns", 0.8, 1, -1, "spread 20 % shorter than the others"},
-                {"samples/s", 50, 100, -1, "spread 50 % lower than the others"},
-                {"FLOP/s", 80, 100, 3, "spread 20 % lower than the others, device 3"},
-                {"B/s", 14.9, 20.02, -1, "spread 26 % lower than the others"},
-                {"B/s", 20, 10, -1, "spread twice as high as the others"},
-                {"1", 1.06, 1, 2, "spread 6 % higher than the others, device 2"},
-                {"B", 1, 4, -1, "spread 75 % lower than the others"},
-                {"B", 0.997, 1, -1, "spread 0.3 % lower than the others"},
-                {"ns", 1, 0, -1, "spread not at all as the others"}};
+    } rows[] = {{QUANTITY_TIME, 1.26, 1, -1, "spread 26 % longer than the others"},
+                {QUANTITY_TIME, 1.94, 1, -1, "spread 94 % longer than the others"},
+                {QUANTITY_TIME, 1.998, 1, -1, "spread twice as long as the others"},
+                {QUANTITY_TIME, 31.4, 10, -1, "spread 3.1 times as long as the others"},
+                {QUANTITY_TIME, 0.8, 1, -1, "spread 20 % shorter than the others"},
+                {QUANTITY_RATE, 50, 100, -1, "spread 50 % lower than the others"},
+                {QUANTITY_WORK, 80, 100, 3, "spread 20 % lower than the others, device 3"},
+                {QUANTITY_SPEED, 14.9, 20.02, -1, "spread 26 % lower than the others"},
+                {QUANTITY_SPEED, 20, 10, -1, "spread twice as high as the others"},
+                {QUANTITY_RATIO, 1.06, 1, 2, "spread 6 % higher than the others, device 2"},
+                {QUANTITY_BYTES, 1, 4, -1, "spread 75 % lower than the others"},
+                {QUANTITY_BYTES, 0.997, 1, -1, "spread 0.3 % lower than the others"},
+                {QUANTITY_TIME, 1, 0, -1, "spread not at all as the others"}};
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
-        struct fleet_limit limit = {.name = strdup("spread floor of mlp"), .worse = 1};
+        struct fleet_limit limit = {
+            .name = strdup("spread floor of mlp"), .kind = rows[i].kind, .worse = 1};
         const struct fleet_outlier outlier = {.limit = &limit,
                                               .device = rows[i].device,
                                               .value = rows[i].value,
@@ -273,7 +275,6 @@ Test(fleet, words_of_a_difference)
                                               .is_worse = true};
         char words[96];
 
-        snprintf(limit.unit, sizeof limit.unit, "%s", rows[i].unit);
         fleet_worse_words(&outlier, words, sizeof words);
         cr_assert(strcmp(words, rows[i].words) == 0, "%s, not %s", words, rows[i].words);
         free(limit.name);
