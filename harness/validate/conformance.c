@@ -5,7 +5,6 @@
 #include "command/command.h"
 #include "launch/child.h"
 #include "machine/machine.h"
-#include "validate/measure.h"
 #include "validate/validate.h"
 
 #include <errno.h>

@@ -4,7 +4,6 @@
 #include "machine/machine.h"
 #include "numbers/stats.h"
 #include "text/alloc.h"
-#include "validate/measure.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,6 +12,12 @@
 const char *const validate_verdict_words[VALIDATE_VERDICTS] = {"PASS", "OPEN", "UNMEASURED",
                                                                "INVALID", "FAIL"};
 const char *const validate_machine_words[3] = {"ACCEPTED", "REJECTED", "NOT SHOWN"};
+
+static const struct validate_judged unknown = {.verdict = VALIDATE_UNMEASURED,
+                                               .device = -1,
+                                               .middle = (double)NAN,
+                                               .lo = (double)NAN,
+                                               .hi = (double)NAN};
 
 static int judged_devices(const struct profile_limit *limit, const struct report_point *point)
 {
@@ -68,9 +73,7 @@ static enum validate_verdict find_point_doubt(const struct validate *validate,
         if (!point->row[i].verified)
             snprintf(why, VALIDATE_TEXT, "%zu of its %zu launches are not verified: %.200s",
                      point->n - point->verified, point->n, point->row[i].cell->reason);
-    if (why[0] != '\0')
-        return VALIDATE_INVALID;
-    if (report_oversubscribed(point))
+    if (why[0] == '\0' && report_oversubscribed(point))
         snprintf(why, VALIDATE_TEXT,
                  "it is oversubscribed: more devices than cores, or several "
                  "slots on one GPU");
@@ -137,13 +140,11 @@ static void judge_point(const struct validate *validate, const struct report_poi
     const double side = metric->higher ? -1 : 1; /* the bad one */
 
     for (; at.device < judged_devices(limit, point); ++at.device) {
-        struct validate_judged one = {.limit = limit,
-                                      .point = point,
-                                      .units = worst->units,
-                                      .middle = NAN,
-                                      .lo = NAN,
-                                      .hi = NAN};
+        struct validate_judged one = unknown;
 
+        one.limit = limit;
+        one.point = point;
+        one.units = worst->units;
         one.verdict = find_point_doubt(validate, point, one.why);
         /* Numbers that are wrong may be those of any device. */
         one.device = one.verdict == VALIDATE_FAIL || !metric->by_device ? -1 : at.device;
@@ -183,36 +184,36 @@ void validate_judge_limit(const struct validate *validate, const struct profile_
 
     for (size_t i = 0; i < report->n_points; ++i) {
         const struct report_point *point = &report->point[i];
+        const struct profile_place here = validate_place_of(&point->row->cell->key);
         const size_t most = validate_most_samples(point);
 
         launches = point->n > launches ? point->n : launches;
         samples = most > samples ? most : samples;
-        if (validate_limit_is_at(limit, &point->row->cell->key))
+        if (validate_limit_has(limit, &here))
             units += (size_t)judged_devices(limit, point);
     }
     double *value = cli_alloc(launches, sizeof *value), *steps = cli_alloc(samples, sizeof *steps);
 
-    *judged = (struct validate_judged){.limit = limit,
-                                       .verdict = VALIDATE_UNMEASURED,
-                                       .device = -1,
-                                       .units = units,
-                                       .middle = NAN,
-                                       .lo = NAN,
-                                       .hi = NAN};
+    *judged = unknown;
+    judged->limit = limit;
+    judged->units = units;
     snprintf(judged->why, sizeof judged->why, "no cell of the records is at its place");
-    for (size_t i = 0; i < report->n_points; ++i)
-        if (validate_limit_is_at(limit, &report->point[i].row->cell->key))
+    for (size_t i = 0; i < report->n_points; ++i) {
+        const struct profile_place here = validate_place_of(&report->point[i].row->cell->key);
+
+        if (validate_limit_has(limit, &here))
             judge_point(validate, &report->point[i], factor, value, steps, judged);
+    }
     free(value);
     free(steps);
     /* If a cell had to be measured and was not, the limit is not PASS, whatever the other cells
      * show. */
     for (size_t i = 0; need && i < need->n && judged->verdict < VALIDATE_UNMEASURED; ++i) {
-        const struct validate_cell *cell = &need->cell[i];
+        const struct profile_place *cell = &need->cell[i];
         bool found = !validate_limit_has(judged->limit, cell);
 
         for (size_t p = 0; p < report->n_points && !found; ++p) {
-            const struct validate_cell there = validate_cell_of(&report->point[p].row->cell->key);
+            const struct profile_place there = validate_place_of(&report->point[p].row->cell->key);
 
             found = validate_is_cell(cell, &there);
         }
@@ -285,12 +286,10 @@ void validate_mutate(const struct profile *profile, const struct report *report,
                      "records");
         return;
     }
-    firing->fires = false;
     for (double factor = 1.0; factor <= VALIDATE_WORST * 1.001;
          factor += factor < 1.2 ? 0.01 : 0.05) {
         validate_judge_limit(&validate, limit, factor, &judged);
         if (judged.verdict == VALIDATE_FAIL) {
-            firing->fires = true;
             firing->factor = factor;
             return;
         }

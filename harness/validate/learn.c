@@ -159,15 +159,7 @@ static bool learn_limit(const struct learning *learning, const struct report_poi
     const enum validate_statistic by = metric->in_parts ? VALIDATE_LEAST : VALIDATE_FLOOR;
     const struct profile_limit limit = {.metric = metric->name,
                                         .statistic = validate_statistics[by].name,
-                                        .at = {.workload = key->workload,
-                                               .mode = key->mode,
-                                               .backend = key->backend,
-                                               .communicator = key->communicator,
-                                               .math = key->dtype,
-                                               .devices = (uint64_t)key->n_devices,
-                                               .batch = key->global_batch,
-                                               .chain = key->chain,
-                                               .host_inputs = key->host_inputs},
+                                        .at = validate_place_of(key),
                                         .row = metric,
                                         .at_bytes =
                                             metric->bytes ? metric->bytes(metric, point->row) : 0,

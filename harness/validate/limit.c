@@ -1,7 +1,6 @@
 /* validate/limit.c: a limit by its own text: which cells it is about, and whether it is useless. A
  * limit in the wrong unit, or one that lost a digit, accepts every machine, and that would not be
  * noticed. */
-#include "validate/measure.h"
 #include "validate/validate.h"
 
 #include <math.h>
@@ -20,7 +19,7 @@ bool profile_judges_speed(const struct profile *profile)
 
 static bool is_wanted_text(const char *wanted, const char *is)
 {
-    return !wanted || strcmp(wanted, is) == 0;
+    return !wanted || !is || strcmp(wanted, is) == 0;
 }
 
 bool validate_limit_takes(const struct profile_limit *limit, uint64_t chain)
@@ -28,37 +27,37 @@ bool validate_limit_takes(const struct profile_limit *limit, uint64_t chain)
     return limit->at.chain == chain || (limit->at.chain == 0 && !limit->row->of_steps);
 }
 
-bool validate_limit_has(const struct profile_limit *limit, const struct validate_cell *cell)
+bool validate_limit_has(const struct profile_limit *limit, const struct profile_place *cell)
 {
     const struct profile_place *at = &limit->at;
 
     return validate_limit_takes(limit, cell->chain) &&
            is_wanted_text(at->workload, cell->workload) && is_wanted_text(at->mode, cell->mode) &&
            (at->devices == 0 || at->devices == cell->devices) &&
-           (at->batch == 0 || at->batch == cell->batch) && at->host_inputs == cell->host_inputs;
+           (at->batch == 0 || at->batch == cell->batch) && at->host_inputs == cell->host_inputs &&
+           is_wanted_text(at->backend, cell->backend) &&
+           is_wanted_text(at->communicator, cell->communicator) &&
+           is_wanted_text(at->math, cell->math);
 }
 
-bool validate_is_cell(const struct validate_cell *a, const struct validate_cell *b)
+bool validate_is_cell(const struct profile_place *a, const struct profile_place *b)
 {
     return strcmp(a->workload, b->workload) == 0 && strcmp(a->mode, b->mode) == 0 &&
            a->devices == b->devices && a->batch == b->batch && a->chain == b->chain &&
            a->host_inputs == b->host_inputs;
 }
 
-struct validate_cell validate_cell_of(const struct record_key *key)
+struct profile_place validate_place_of(const struct record_key *key)
 {
-    return (struct validate_cell){key->workload,     key->mode,  (uint64_t)key->n_devices,
-                                  key->global_batch, key->chain, key->host_inputs};
-}
-
-bool validate_limit_is_at(const struct profile_limit *limit, const struct record_key *key)
-{
-    const struct profile_place *at = &limit->at;
-    const struct validate_cell cell = validate_cell_of(key);
-
-    return validate_limit_has(limit, &cell) && is_wanted_text(at->backend, key->backend) &&
-           is_wanted_text(at->communicator, key->communicator) &&
-           is_wanted_text(at->math, key->dtype);
+    return (struct profile_place){.workload = key->workload,
+                                  .mode = key->mode,
+                                  .backend = key->backend,
+                                  .communicator = key->communicator,
+                                  .math = key->dtype,
+                                  .devices = (uint64_t)key->n_devices,
+                                  .batch = key->global_batch,
+                                  .chain = key->chain,
+                                  .host_inputs = key->host_inputs};
 }
 
 /* ---- whether it can fail -------------------------------------------------------------------- */
@@ -66,59 +65,45 @@ bool validate_limit_is_at(const struct profile_limit *limit, const struct record
 /* A machine that is faster than it can be is another machine. */
 static const double BEST = 1.1;
 
-/* The bound that a slower machine reaches; NaN: there is none, because no value is less than 0. */
-static double slow_bound(const struct profile_limit *limit)
-{
-    const double bound = limit->row->higher ? limit->least : limit->most;
-
-    return isfinite(bound) && (bound > 0.0 || !limit->row->higher) ? bound : (double)NAN;
-}
-
-/* Compares the bound with a number of the same class of machine. what: the end of a text like "the
- * %s that is expected". */
-static void compare_with(const struct profile_limit *limit, double number, const char *what,
-                         struct validate_firing *firing)
-{
-    const double bound = slow_bound(limit);
-    const double slower = limit->row->higher ? number / bound : bound / number;
-    char is[QUANTITY_TEXT], other[QUANTITY_TEXT];
-
-    quantity_words(bound, limit->row->kind, is);
-    quantity_words(number, limit->row->kind, other);
-    firing->factor = slower;
-    firing->fires = slower <= VALIDATE_WORST && slower >= 1.0 / BEST;
-    if (!firing->fires)
-        snprintf(firing->why, sizeof firing->why,
-                 "%s is %.3g times the %s that %s: a limit is within 0.3 and 1.1 of it, or it is "
-                 "of another unit, or lost a digit",
-                 is, bound / number, other, what);
-}
-
 void validate_limit_itself(const struct profile_limit *limit, struct validate_firing *firing)
 {
-    const double bound = slow_bound(limit), sibling = limit->sibling_at;
+    /* Numbers of the same class of machine. what: the end of a text like "the %s that is expected".
+     */
+    const struct {
+        double number;
+        const char *what;
+    } known[] = {{limit->peak_at, "the hardware can reach"}, {limit->healthy, "is expected"}};
+    const enum quantity_kind kind = limit->row->kind;
+    const bool higher = limit->row->higher;
+    const double bound = higher ? limit->least : limit->most, sibling = limit->sibling_at;
     char is[QUANTITY_TEXT], other[QUANTITY_TEXT];
 
     *firing = (struct validate_firing){.factor = NAN};
-    if (isnan(bound))
+    quantity_words(bound, kind, is);
+    /* A slower machine reaches no bound of 0, because no value is less. */
+    if (!isfinite(bound) || (higher && bound <= 0))
         snprintf(firing->why, sizeof firing->why,
-                 "it has no %s: %s of %s is worse, and never fails",
-                 limit->row->higher ? "min above 0" : "max", limit->row->higher ? "less" : "more",
-                 limit->metric);
-    if (firing->why[0] == '\0' && isfinite(limit->peak_at))
-        compare_with(limit, limit->peak_at, "the hardware can reach", firing);
-    if (firing->why[0] == '\0' && isfinite(limit->healthy))
-        compare_with(limit, limit->healthy, "is expected", firing);
+                 "it has no %s: %s of %s is worse, and never fails", higher ? "min above 0" : "max",
+                 higher ? "less" : "more", limit->metric);
+    for (size_t i = 0; i < sizeof known / sizeof known[0] && firing->why[0] == '\0'; ++i) {
+        const double number = known[i].number;
+
+        if (!isfinite(number))
+            continue;
+        firing->factor = higher ? number / bound : bound / number;
+        if (!(firing->factor <= VALIDATE_WORST && firing->factor >= 1.0 / BEST))
+            snprintf(firing->why, sizeof firing->why,
+                     "%s is %.3g times the %s that %s: a limit is within 0.3 and 1.1 of it, or it "
+                     "is of another unit, or lost a digit",
+                     is, bound / number, quantity_words(number, kind, other), known[i].what);
+    }
     /* A limit that the class of machine below keeps is that of the previous model, and useless for
      * this class. */
     if (firing->why[0] == '\0' && isfinite(sibling) &&
-        (limit->row->higher ? sibling >= bound : sibling <= bound)) {
-        firing->fires = false;
+        (higher ? sibling >= bound : sibling <= bound))
         snprintf(firing->why, sizeof firing->why,
                  "the class of machine below can show %s and keeps %s: it is no limit of this one",
-                 quantity_words(sibling, limit->row->kind, other),
-                 quantity_words(bound, limit->row->kind, is));
-    }
+                 quantity_words(sibling, kind, other), is);
 }
 
 bool validate_is_wrong(const struct profile_limit *limit, char why[VALIDATE_TEXT])

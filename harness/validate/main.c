@@ -4,7 +4,6 @@
 #include "command/command.h"
 #include "files/files.h"
 #include "text/alloc.h"
-#include "validate/measure.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -56,22 +56,17 @@ void validate_close(struct report *report)
     free(report->file);
 }
 
-/* Says why the machine does not match. subject: a text like "the records are of". */
-static int refuse_machine(struct text_error *why, const char *subject, const char *what,
-                          const char *wanted, const char *is)
-{
-    const int shown = strlen(wanted) == DIGEST_HEX - 1 ? 12 : 80; /* digits tell two apart */
-
-    return text_fail(why, "the profile is for %s '%.*s', %s '%.*s'", what, shown, wanted, subject,
-                     shown, is);
-}
-
+/* subject: a text like "the records are of". */
 static int match_text(struct text_error *why, const char *subject, const char *what,
                       const char *wanted, const char *is)
 {
-    return !wanted || strcmp(wanted, is) == 0
-               ? 0
-               : refuse_machine(why, subject, what, wanted, is[0] != '\0' ? is : "unknown");
+    const int shown =
+        wanted && strlen(wanted) == DIGEST_HEX - 1 ? 12 : 80; /* digits tell two apart */
+
+    if (!wanted || strcmp(wanted, is) == 0)
+        return 0;
+    return text_fail(why, "the profile is for %s '%.*s', %s '%.*s'", what, shown, wanted, subject,
+                     shown, is[0] != '\0' ? is : "unknown");
 }
 
 static int match_count(struct text_error *why, const char *subject, const char *what,
@@ -79,11 +74,9 @@ static int match_count(struct text_error *why, const char *subject, const char *
 {
     char a[24], b[24];
 
-    if (wanted == 0 || wanted == (uint64_t)is)
-        return 0;
     snprintf(a, sizeof a, "%llu", (unsigned long long)wanted);
     snprintf(b, sizeof b, "%d", is);
-    return refuse_machine(why, subject, what, a, b);
+    return match_text(why, subject, what, wanted > 0 ? a : NULL, b);
 }
 
 int validate_match_run(const struct profile *profile, const struct record_run *run,
@@ -105,8 +98,8 @@ int validate_match_run(const struct profile *profile, const struct record_run *r
         if (match_text(why, subject, "GPU", match->gpu_model, run->slot[i].model) != 0)
             return -1;
     }
-    if (match->gpu_model && gpus == 0)
-        return refuse_machine(why, subject, "GPU", match->gpu_model, "none");
+    if (gpus == 0 && match_text(why, subject, "GPU", match->gpu_model, "none") != 0)
+        return -1;
     return match_count(why, subject, "a number of GPUs of", match->gpus, gpus);
 }
 

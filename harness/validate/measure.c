@@ -1,6 +1,5 @@
 /* validate/measure.c: measures the cells that a profile needs: those of a sweep that its limits are
  * about, with the worker of a sweep, into a file like that of a sweep. */
-#include "validate/measure.h"
 
 #include "command/command.h"
 #include "files/files.h"
@@ -68,7 +67,7 @@ static void add_values(char line[LINE_BYTES], const char *option, const struct v
         text_add(line, LINE_BYTES, "\n--%s=%s", option, values);
 }
 
-#define OF_CELL(member) offsetof(struct validate_cell, member)
+#define OF_CELL(member) offsetof(struct profile_place, member)
 
 static int read_options(struct measuring *measuring, const struct validate_request *request,
                         double minutes)
@@ -180,12 +179,12 @@ static int run_launches(struct measuring *measuring)
 
     for (size_t i = 0; i < measuring->n && status == 0 && !over; ++i) {
         const struct cell_config *config = &measuring->cell[i];
-        const struct validate_cell planned = {config->workload.name,
-                                              cell_mode_names[config->mode],
-                                              (uint64_t)config->n_devices,
-                                              config->rows,
-                                              config->chain,
-                                              config->host_inputs};
+        const struct profile_place planned = {.workload = config->workload.name,
+                                              .mode = cell_mode_names[config->mode],
+                                              .devices = (uint64_t)config->n_devices,
+                                              .batch = config->rows,
+                                              .chain = config->chain,
+                                              .host_inputs = config->host_inputs};
         const double begin = watch_seconds(&measuring->watch), left = measuring->seconds - begin;
         const double room = measuring->seconds <= 0 || left > most ? most : left;
         bool needed = false;

@@ -1,6 +1,6 @@
 /* validate/metrics.c: the metrics that a limit can be about, and their values in a launch: steps,
  * facts of the host, and parts of the machine. A value is NaN if the launch did not measure it. */
-#include "validate/metrics.h"
+#include "validate/profile.h"
 
 #include "numbers/stats.h"
 

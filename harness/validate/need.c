@@ -1,6 +1,4 @@
 /* validate/need.c: finds the cells that have to be measured for the limits of a profile. */
-#include "validate/measure.h"
-
 #include "validate/validate.h"
 
 #include <string.h>
@@ -8,7 +6,7 @@
 /* With this number of launches a limit can be judged, also on a day that is not quite calm. */
 enum { USUAL_LAUNCHES = 8 };
 
-static void add_needed(struct validate_need *need, const struct validate_cell *cell)
+static void add_needed(struct validate_need *need, const struct profile_place *cell)
 {
     for (size_t i = 0; i < need->n; ++i)
         if (validate_is_cell(&need->cell[i], cell))
@@ -21,12 +19,10 @@ static void add_needed(struct validate_need *need, const struct validate_cell *c
 /* Checks a value that limits may leave out, and of which a sweep has only one. */
 static int agree_on(const char *what, const char **all, const char *one, struct text_error *why)
 {
-    if (!one || (*all && strcmp(*all, one) == 0))
-        return 0;
-    if (!*all) {
+    if (!*all)
         *all = one;
+    if (!one || strcmp(*all, one) == 0)
         return 0;
-    }
     return text_fail(
         why,
         "its limits have two values of %s, '%.60s' and '%.60s': one sweep has one of them, "
@@ -39,8 +35,12 @@ static int add_limit(struct validate_need *need, const struct profile_limit *lim
 {
     const struct profile_place *at = &limit->at;
     const bool alone = at->mode && strcmp(at->mode, "plain") == 0;
-    const struct validate_cell cell = {at->workload, at->mode,  alone ? 1 : at->devices,
-                                       at->batch,    at->chain, at->host_inputs};
+    struct profile_place cell = {.workload = at->workload,
+                                 .mode = at->mode,
+                                 .devices = alone ? 1 : at->devices,
+                                 .batch = at->batch,
+                                 .chain = at->chain,
+                                 .host_inputs = at->host_inputs};
     bool measured = false; /* a cell of the limit is already, in chains or not */
 
     if (agree_on("backend", &need->backend, at->backend, why) != 0 ||
@@ -54,9 +54,10 @@ static int add_limit(struct validate_need *need, const struct profile_limit *lim
         measured = measured || validate_limit_has(limit, &need->cell[i]);
     if (!measured)
         add_needed(need, &cell);
+    cell.mode = "plain";
+    cell.devices = 1;
     if (limit->row->has_base)
-        add_needed(need, &(struct validate_cell){cell.workload, "plain", 1, cell.batch, cell.chain,
-                                                 cell.host_inputs});
+        add_needed(need, &cell);
     return 0;
 }
 

@@ -11,8 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "validate/measure.h"
-
 struct arguments {
     const char *name, *about, *out;
     struct command_files files;
@@ -61,7 +59,7 @@ static int check_profile(const char *command, const char *name, char *const reco
         const bool known = n > 0 || isfinite(limit->healthy), wide = known && round(more) > 20;
 
         binding += limit->binding;
-        if (!firing.fires) {
+        if (firing.why[0] != '\0') {
             command_complain(command, "%.120s:%d: %s %s: %s", path, limit->line, limit->metric,
                              bound, firing.why);
             verdict = EXIT_FAILED;
@@ -74,8 +72,8 @@ static int check_profile(const char *command, const char *name, char *const reco
             printf("can fail: %s it already\n", already[n > 0]);
         else {
             by[0] = '\0';
-            quantity_add_difference(limit->row->higher ? 1 / firing.factor : firing.factor, 1,
-                                    kind, by, sizeof by);
+            quantity_add_difference(limit->row->higher ? 1 / firing.factor : firing.factor, 1, kind,
+                                    by, sizeof by);
             printf("%s: would fail if %s %s\n", width[wide], by, than[known + (n > 0)]);
         }
     }

@@ -5,6 +5,7 @@
 #include "check/runner.h"
 #include "dp.h"
 #include "plan/plan.h"
+#include "text/alloc.h"
 #include "text/options.h"
 #include "workload.h"
 
@@ -189,10 +190,8 @@ static int find_places(const char *path, struct profile *profile, struct text_er
 
     if (!file)
         return text_fail(why, "%.200s: %s", path, strerror(errno));
-    if (!yaml_parser_initialize(&parser)) {
-        fclose(file);
-        return text_fail(why, "%.200s: no memory", path);
-    }
+    if (!yaml_parser_initialize(&parser))
+        cli_no_memory();
     yaml_parser_set_input_file(&parser, file);
     for (int depth = 0; more && status == 0;) {
         yaml_event_t event;

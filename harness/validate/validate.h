@@ -16,6 +16,7 @@
 
 #include "analysis/analysis.h"
 #include "export/export.h"
+#include "plan/plan.h"
 #include "validate/profile.h"
 
 /* The subcommands. They return the exit status; see --help. */
@@ -61,7 +62,58 @@ struct validate_conformance {
     char why[VALIDATE_TEXT];               /* for all but PASS */
 };
 
-struct validate_need; /* measure.h */
+/* ---- the cells that a profile needs to be judged, and their measurement ---- */
+
+struct validate_need {
+    /* Workload, mode, devices, batch, chain and host_inputs of each, once; a ratio needs its base,
+     * too.
+     */
+    struct profile_place cell[2 * PROFILE_LIMITS];
+    size_t n;
+    size_t launches;                           /* of each cell, enough to judge all limits */
+    uint64_t devices;                          /* the most that a cell has */
+    const char *backend, *communicator, *math; /* of all cells; NULL: any */
+    bool parts; /* parts of the machine are measured after the steps of each cell */
+};
+
+/* Finds the cells that limits name in full: workload, mode, devices and batch. A limit that leaves
+ * one of these out is judged by the cells of other limits. Returns 0, or -1 and the reason: there
+ * are none, or no single sweep has them all. */
+int validate_need(const struct profile *profile, struct validate_need *need,
+                  struct text_error *why);
+/* The place of a cell of a record, but for bytes. */
+struct profile_place validate_place_of(const struct record_key *key);
+/* Whether a limit is about the cell at a place; what is not known of that, may be any. */
+bool validate_limit_has(const struct profile_limit *limit, const struct profile_place *cell);
+/* Whether a limit may be judged by steps in chains of that length; 0: single steps. Metrics that
+ * are not about steps are the same after both. */
+bool validate_limit_takes(const struct profile_limit *limit, uint64_t chain);
+/* Whether both cells are the same, whatever computes and carries. */
+bool validate_is_cell(const struct profile_place *a, const struct profile_place *b);
+
+struct validate_request {
+    const char *devices; /* NULL: those that the profile is for, else one virtual device per core */
+    const char *bind;    /* as for a sweep; NULL: its default */
+    const char *out;     /* the file, which is created */
+    const char *cases;   /* the file of `lockstep check`, if the profile requires it */
+    double minutes;      /* 0: no limit */
+    bool wait;           /* waits for cores that a sweep has */
+};
+
+/* conformance.c: runs the cases on those devices, for at most that many seconds. If they come to an
+ * end, the file at path has their result in JSON. Returns 0, or an exit status after the complaint;
+ * EXIT_INTERRUPTED after a signal. */
+int validate_check(const char *command, const char *cases, const char *devices, double seconds,
+                   const char *path);
+
+/* Measures the cells, launch after launch of each cell, until all is done or the time is over; a
+ * launch that is not finished then is dropped. It refuses a machine that the profile is not for
+ * before it measures. Returns 0, or an exit status after the complaint; EXIT_INTERRUPTED after a
+ * signal. */
+int validate_measure(const char *command, const struct validate_request *request,
+                     const struct profile *profile, const struct validate_need *need);
+
+/* ---- the verdict ---- */
 
 struct validate {
     const struct profile *profile;
@@ -135,9 +187,8 @@ void validate_find_link(struct validate_judged *judged);
 /* Whether a limit of a profile can fail: on a machine that gets slower, step by step, according to
  * its records. Without records the machine has the expected number of the limit. */
 struct validate_firing {
-    bool fires;
     double factor;           /* the smallest factor that was tried at which it fails */
-    char why[VALIDATE_TEXT]; /* !fires */
+    char why[VALIDATE_TEXT]; /* it cannot fail; "": it can, or, by its own text, nothing says so */
 };
 /* A machine at less than a third of its speed is broken, whatever is measured. */
 #define VALIDATE_WORST (1.0 / 0.3)

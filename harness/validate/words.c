@@ -10,31 +10,26 @@ const char validate_no_reason[] = "not shown";
 
 void validate_place_words(const struct validate_judged *judged, char text[VALIDATE_TEXT])
 {
-    const struct profile_place *at = &judged->limit->at;
-    const size_t steps = judged->point ? judged->point->row->cell->key.chain : (size_t)at->chain;
-    const bool carried =
-        judged->point ? judged->point->row->cell->key.host_inputs > 0 : at->host_inputs > 0;
-    const char *inputs = carried ? ", host-inputs 1" : "";
+    const struct record_key *key = judged->point ? &judged->point->row->cell->key : NULL;
+    const struct profile_place at = key ? validate_place_of(key) : judged->limit->at;
+    const char *inputs = at.host_inputs > 0 ? ", host-inputs 1" : "";
     char device[24] = "", devices[24] = "any", batch[24] = "any", chain[40] = "";
 
     if (judged->device >= 0)
         snprintf(device, sizeof device, ", device %d", judged->device);
-    if (steps > 0)
-        snprintf(chain, sizeof chain, ", chain %zu", steps);
-    if (judged->point) {
-        const struct record_key *key = &judged->point->row->cell->key;
-
+    if (at.chain > 0)
+        snprintf(chain, sizeof chain, ", chain %zu", (size_t)at.chain);
+    if (at.devices > 0)
+        snprintf(devices, sizeof devices, "%zu", (size_t)at.devices);
+    if (at.batch > 0)
+        snprintf(batch, sizeof batch, "%zu", (size_t)at.batch);
+    if (key)
         snprintf(text, VALIDATE_TEXT, "%.96s %s %.64s, %zu rows%s%s%s", key->workload, key->mode,
                  key->devices, key->global_batch, chain, inputs, device);
-        return;
-    }
-    if (at->devices > 0)
-        snprintf(devices, sizeof devices, "%llu", (unsigned long long)at->devices);
-    if (at->batch > 0)
-        snprintf(batch, sizeof batch, "%llu", (unsigned long long)at->batch);
-    snprintf(text, VALIDATE_TEXT, "%.96s %.8s, %s devices, %s rows%s%s",
-             at->workload ? at->workload : "any workload", at->mode ? at->mode : "any mode",
-             devices, batch, chain, inputs);
+    else
+        snprintf(text, VALIDATE_TEXT, "%.96s %.8s, %s devices, %s rows%s%s",
+                 at.workload ? at.workload : "any workload", at.mode ? at.mode : "any mode",
+                 devices, batch, chain, inputs);
 }
 
 void validate_number_words(const struct validate_judged *judged, char text[128])

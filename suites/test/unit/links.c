@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analysis/analysis.h"
-#include "validate/metrics.h"
+#include "validate/profile.h"
 #include "validate/validate.h"
 
 enum { DEVICES = 4, SLOW_NS = 4000, FAST_NS = 1000, BYTES = 1000 };
