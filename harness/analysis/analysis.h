@@ -349,21 +349,7 @@ double report_of_bound(const struct report_point *point);
 
 /* ---- limits ------------------------------------------------------------------------------- */
 
-struct report_part {
-    int phase;    /* RECORD_PHASES: the time between the phases */
-    double share; /* share of the step; negative: the phase is faster than at the bound */
-};
-
-/* Why a point is below its bound. The parts, largest first, add up to the missing share. */
-struct report_limit {
-    /* Efficiency over bound; above 1 if several devices do more than the bound says. */
-    double of_bound;
-    double missing; /* missing share of the step: 1 - of_bound */
-    struct report_part part[RECORD_PHASES + 1];
-    size_t n_parts;
-};
-
-/* The parts of a limit are summed up by kind of work. */
+/* The parts of what is missing are summed up by kind of work. */
 enum report_loss {
     REPORT_LOSS_COMPUTE, /* forward and backward */
     REPORT_LOSS_MOVES,   /* scatter, replicate, gather and reduce */
@@ -371,8 +357,15 @@ enum report_loss {
     REPORT_LOSS_BETWEEN, /* time between the phases */
     REPORT_LOSSES
 };
-double report_loss_of(const struct report_limit *limit, enum report_loss loss);
-enum report_loss report_largest_loss(const struct report_limit *limit);
+
+/* Why a point is below its bound. */
+struct report_limit {
+    /* Efficiency over bound; above 1 if several devices do more than the bound says. */
+    double of_bound;
+    double missing; /* missing share of the step: 1 - of_bound; the losses add up to it */
+    double loss[REPORT_LOSSES]; /* negative: faster than at the bound */
+    enum report_loss most;      /* the largest */
+};
 /* A point whose efficiency is at least this share of its bound needs no explanation. */
 #define REPORT_AT_BOUND 0.98
 

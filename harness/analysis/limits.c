@@ -8,25 +8,16 @@
 #include "analysis/analysis.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* Sorts the largest part first. */
-static int compare_parts(const void *left, const void *right)
-{
-    const struct report_part *a = left, *b = right;
-
-    return (a->share < b->share) - (a->share > b->share);
-}
 
 static double known_or_none(double ns)
 {
     return isfinite(ns) ? ns : 0.0;
 }
 
-/* The time of a step and of its phases; a phase that is not known is 0. */
+/* The time of a step and its parts: the phases, where one that is not known is 0, and last the time
+ * that no phase accounts for. */
 struct taken {
-    double step, phase[RECORD_PHASES];
+    double step, part[RECORD_PHASES + 1];
 };
 
 /* The times of a launch, or of the point if launch is NULL. */
@@ -35,23 +26,19 @@ static struct taken taken_by(const struct report_point *point, const struct repo
     struct taken taken;
 
     taken.step = launch ? report_number_of(launch, REPORT_STEP) : report_middle(point, REPORT_STEP);
-    for (int p = 0; p < RECORD_PHASES; ++p)
-        taken.phase[p] = known_or_none(launch ? report_number_of(launch, REPORT_PHASE + p)
-                                              : report_middle(point, REPORT_PHASE + p));
+    taken.part[RECORD_PHASES] = taken.step;
+    for (int p = 0; p < RECORD_PHASES; ++p) {
+        taken.part[p] = known_or_none(launch ? report_number_of(launch, REPORT_PHASE + p)
+                                             : report_middle(point, REPORT_PHASE + p));
+        taken.part[RECORD_PHASES] -= taken.part[p];
+    }
     return taken;
 }
 
-/* The time of a phase above its share. With RECORD_PHASES it is the time that no phase accounts
- * for. */
-static double above_share(struct taken point, struct taken base, double share, int phase)
+/* The time of a part above its share. */
+static double above_share(struct taken point, struct taken base, double share, int part)
 {
-    double rest = point.step - share * base.step;
-
-    if (phase < RECORD_PHASES)
-        return (point.phase[phase] - share * base.phase[phase]) / point.step;
-    for (int p = 0; p < RECORD_PHASES; ++p)
-        rest -= point.phase[p] - share * base.phase[p];
-    return rest / point.step;
+    return (point.part[part] - share * base.part[part]) / point.step;
 }
 
 void report_limit_parts(struct report_point *point, double scratch[])
@@ -77,6 +64,13 @@ void report_limit_parts(struct report_point *point, double scratch[])
 /* The largest factor between the sum of the medians and the missing share. */
 static const double FARTHEST = 2.0;
 
+static const enum report_loss loss_of_phase[RECORD_PHASES + 1] = {
+    [RECORD_SCATTER] = REPORT_LOSS_MOVES,   [RECORD_REPLICATE] = REPORT_LOSS_MOVES,
+    [RECORD_FORWARD] = REPORT_LOSS_COMPUTE, [RECORD_GATHER] = REPORT_LOSS_MOVES,
+    [RECORD_LOSS] = REPORT_LOSS_ALONE,      [RECORD_BACKWARD] = REPORT_LOSS_COMPUTE,
+    [RECORD_REDUCE] = REPORT_LOSS_MOVES,    [RECORD_UPDATE] = REPORT_LOSS_ALONE,
+    [RECORD_PHASES] = REPORT_LOSS_BETWEEN};
+
 bool report_limit_of(const struct report_point *point, struct report_limit *limit)
 {
     double sum = 0.0, measured = 0.0, scale;
@@ -93,36 +87,11 @@ bool report_limit_of(const struct report_point *point, struct report_limit *limi
     if (!(measured > 0.0) || !(scale >= 1.0 / FARTHEST && scale <= FARTHEST))
         return false;
     for (int p = 0; p <= RECORD_PHASES; ++p)
-        limit->part[limit->n_parts++] =
-            (struct report_part){.phase = p, .share = scale * point->part[p]};
-    qsort(limit->part, limit->n_parts, sizeof limit->part[0], compare_parts);
-    return true;
-}
-
-static const enum report_loss loss_of_phase[RECORD_PHASES + 1] = {
-    [RECORD_SCATTER] = REPORT_LOSS_MOVES,   [RECORD_REPLICATE] = REPORT_LOSS_MOVES,
-    [RECORD_FORWARD] = REPORT_LOSS_COMPUTE, [RECORD_GATHER] = REPORT_LOSS_MOVES,
-    [RECORD_LOSS] = REPORT_LOSS_ALONE,      [RECORD_BACKWARD] = REPORT_LOSS_COMPUTE,
-    [RECORD_REDUCE] = REPORT_LOSS_MOVES,    [RECORD_UPDATE] = REPORT_LOSS_ALONE,
-    [RECORD_PHASES] = REPORT_LOSS_BETWEEN};
-
-double report_loss_of(const struct report_limit *limit, enum report_loss loss)
-{
-    double sum = 0.0;
-
-    for (size_t i = 0; i < limit->n_parts; ++i)
-        sum += loss_of_phase[limit->part[i].phase] == loss ? limit->part[i].share : 0.0;
-    return sum;
-}
-
-enum report_loss report_largest_loss(const struct report_limit *limit)
-{
-    enum report_loss most = REPORT_LOSS_COMPUTE;
-
+        limit->loss[loss_of_phase[p]] += scale * point->part[p];
     for (enum report_loss l = REPORT_LOSS_MOVES; l < REPORT_LOSSES; ++l)
-        if (report_loss_of(limit, l) > report_loss_of(limit, most))
-            most = l;
-    return most;
+        if (limit->loss[l] > limit->loss[limit->most])
+            limit->most = l;
+    return true;
 }
 
 const struct report_point *report_group_best(const struct report_group *group)

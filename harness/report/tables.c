@@ -149,8 +149,7 @@ static void add_answer(struct grid *grid, const struct report *report, const str
     const struct record_key *key = point->key;
     struct report_limit limit;
     const bool known = report_limit_of(point, &limit);
-    const enum report_loss most = report_largest_loss(&limit);
-    const double lost = report_loss_of(&limit, most);
+    const double lost = limit.loss[limit.most];
     size_t settings = 0; /* of its workload */
 
     for (size_t g = 0; g < report->n_groups; ++g)
@@ -185,10 +184,10 @@ static void add_answer(struct grid *grid, const struct report *report, const str
     else if (!known)
         grid_cell(grid, "text loss", "not told apart");
     else if (lost <= limit.missing)
-        grid_cell(grid, "text loss", "%s: %.0f of the %.0f\u00a0%% lost", losses[most],
+        grid_cell(grid, "text loss", "%s: %.0f of the %.0f\u00a0%% lost", losses[limit.most],
                   100.0 * lost, 100.0 * limit.missing);
     else
-        grid_cell(grid, "text loss", "%s: all of the %.0f\u00a0%% lost", losses[most],
+        grid_cell(grid, "text loss", "%s: all of the %.0f\u00a0%% lost", losses[limit.most],
                   100.0 * limit.missing);
 }
 

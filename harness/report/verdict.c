@@ -63,8 +63,7 @@ void report_lead(struct text_out *out, const struct report *report)
         text_print(out, "Farthest from what is possible: %s. ",
                    report_training_words(report, point, PHRASE));
     const bool known = report_limit_of(point, &limit);
-    const enum report_loss most = report_largest_loss(&limit);
-    const double lost = report_loss_of(&limit, most);
+    const double lost = limit.loss[limit.most];
     const double outside = report_middle(point, REPORT_OUTSIDE);
 
     if (certain && limit.of_bound < REPORT_AT_BOUND) {
@@ -72,9 +71,9 @@ void report_lead(struct text_out *out, const struct report *report)
         if (known && lost < limit.missing)
             report_add(text, ", %s (%.0f points) by %s",
                        2.0 * lost > limit.missing ? "most of it" : "the largest part", 100.0 * lost,
-                       losses[most]);
+                       losses[limit.most]);
         else if (known)
-            report_add(text, ", by %s", losses[most]);
+            report_add(text, ", by %s", losses[limit.most]);
         report_add(text, ". ");
         if (outside >= 0.5)
             report_add(text, "Only %s of the step is matrix products. ",
