@@ -123,24 +123,6 @@ static const struct report_point *find_one(struct report_ones ones, size_t bucke
     return NULL;
 }
 
-/* Compares DDP with the verified point of DataParallel on as many devices with the same batch. */
-static void compare_with_dp(const struct report_group *group, struct report_point *point,
-                            double scratch[])
-{
-    const struct report_point *const end = group->point + group->n;
-
-    for (const struct report_point *other = group->point; other < end && !point->peer; ++other)
-        if (other->verified > 0 && report_is_mode(other, "dp") &&
-            other->key->n_devices == point->key->n_devices &&
-            other->key->global_batch == point->key->global_batch)
-            point->peer = other;
-    if (point->peer) {
-        const struct report_value faster = paired_speedup(point, point->peer, scratch);
-
-        point->beside = report_inverse(&faster, 1.0);
-    }
-}
-
 static void find_bases(struct report_group *group, double scratch[])
 {
     const bool weak = strcmp(group->scaling, "weak") == 0;
@@ -173,8 +155,16 @@ static void find_bases(struct report_group *group, double scratch[])
             efficiency->hi /= devices;
             report_limit_parts(point, scratch);
         }
-        if (report_is_ddp(point))
-            compare_with_dp(group, point, scratch);
+        /* DDP and the verified point of DataParallel on as many devices with the same batch. */
+        for (const struct report_point *dp = group->point; dp < end && report_is_ddp(point); ++dp)
+            if (!point->peer && dp->verified > 0 && report_is_mode(dp, "dp") &&
+                dp->key->n_devices == key->n_devices && dp->key->global_batch == key->global_batch)
+                point->peer = dp;
+        if (point->peer) {
+            const struct report_value faster = paired_speedup(point, point->peer, scratch);
+
+            point->beside = report_inverse(&faster, 1.0);
+        }
     }
     for (struct report_point *point = group->point; point < end; ++point)
         for (struct report_point *c = end; point->base && c < all && !point->cores; ++c)

@@ -9,13 +9,14 @@ struct span {
     size_t lo, hi;
 };
 
-/* Appends "6", or "3 to 6". */
-static void add_span(char text[REPORT_CELL_TEXT], struct span span)
+/* Appends "Bars of 6", or "Bars of 3 to 6", if there are any. */
+static bool add_span(char text[REPORT_CELL_TEXT], const char *before, struct span span)
 {
-    if (span.lo == span.hi)
-        report_add(text, "%zu", span.hi);
-    else
-        report_add(text, "%zu to %zu", span.lo, span.hi);
+    if (span.hi > 0 && span.lo == span.hi)
+        report_add(text, "%s%zu", before, span.hi);
+    else if (span.hi > 0)
+        report_add(text, "%s%zu to %zu", before, span.lo, span.hi);
+    return span.hi > 0;
 }
 
 void report_bars(struct text_out *out, const struct report *report)
@@ -39,26 +40,17 @@ void report_bars(struct text_out *out, const struct report *report)
                 coverage = fmin(coverage, value->coverage);
         }
     }
-    if (span[REPORT_INTERVAL].hi > 0) {
-        report_add(text, "Bars of ");
-        add_span(text, span[REPORT_INTERVAL]);
+    if (add_span(text, "Bars of ", span[REPORT_INTERVAL]))
         report_add(text,
                    " launches: interval of the median over launches by order statistics, which "
                    "covers %.1f\u00a0%% or more, of launches that are independent, in this "
                    "session. ",
                    100.0 * coverage);
-    }
-    if (span[REPORT_LAUNCHES].hi > 0) {
-        report_add(text, "Bars of ");
-        add_span(text, span[REPORT_LAUNCHES]);
+    if (add_span(text, "Bars of ", span[REPORT_LAUNCHES]))
         report_add(text,
                    " launches: smallest to largest launch; this is a range, not an interval. ");
-    }
-    if (span[REPORT_STEPS].hi > 0) {
-        report_add(text, "Bars of one launch: 5th to 95th percentile of its ");
-        add_span(text, span[REPORT_STEPS]);
+    if (add_span(text, "Bars of one launch: 5th to 95th percentile of its ", span[REPORT_STEPS]))
         report_add(text, " steps; steps are correlated, so this is a spread, not an interval. ");
-    }
     if (text[0] == '\0' && report->n_points > 0)
         report_add(text, "One launch shows no spread.");
     text_print(out, "%s", text);

@@ -35,40 +35,31 @@ bool peer_is_on_gpus(const struct peer_record *record)
 /* Whether the arm belongs to a group. An arm that is absent belongs to none. */
 static bool is_of_group(const struct peer_arm *arm, enum peer_group group, int devices)
 {
-    return peer_kinds[arm->kind].group == group && arm->absent[0] == '\0' &&
-           arm->devices == (group == PEER_PLAIN ? 1 : devices);
-}
+    const enum peer_group of = peer_kinds[arm->kind].group;
+    const bool plain = of == PEER_PLAIN;
 
-static double step_of_arm(const struct peer_arm *arm)
-{
-    return report_middle(arm->point, REPORT_STEP);
-}
-
-static const struct peer_arm *shorter(const struct peer_arm *a, const struct peer_arm *b)
-{
-    if (!a || !b)
-        return NULL;
-    return step_of_arm(a) <= step_of_arm(b) ? a : b;
+    return (of == group || (group == PEER_ANY && (plain || of == PEER_PARALLEL))) &&
+           arm->absent[0] == '\0' && arm->devices == (plain ? 1 : devices);
 }
 
 const struct peer_arm *peer_fastest(const struct peer_cell *cell, enum peer_group group,
                                     int devices)
 {
     const struct peer_arm *best = NULL;
+    bool there[PEER_ANY] = {false};
 
-    if (group == PEER_ANY)
-        return shorter(peer_fastest(cell, PEER_PARALLEL, devices),
-                       peer_fastest(cell, PEER_PLAIN, devices));
     for (size_t a = 0; a < cell->n_arms; ++a) {
         const struct peer_arm *arm = &cell->arm[a];
+        const double step = report_middle(arm->point, REPORT_STEP);
 
         if (!is_of_group(arm, group, devices))
             continue;
-        if (!isfinite(step_of_arm(arm)))
+        if (!isfinite(step))
             return NULL;
-        best = best ? shorter(best, arm) : arm;
+        there[peer_kinds[arm->kind].group] = true;
+        best = best && report_middle(best->point, REPORT_STEP) <= step ? best : arm;
     }
-    return best;
+    return group == PEER_ANY && !(there[PEER_PARALLEL] && there[PEER_PLAIN]) ? NULL : best;
 }
 
 /* How many arms the fastest one is chosen from. */
@@ -76,10 +67,8 @@ static size_t peer_choice(const struct peer_cell *cell, enum peer_group group, i
 {
     size_t n = 0;
 
-    if (group == PEER_ANY)
-        return peer_choice(cell, PEER_PARALLEL, devices) + peer_choice(cell, PEER_PLAIN, devices);
     for (size_t a = 0; a < cell->n_arms; ++a)
-        n += is_of_group(&cell->arm[a], group, devices) ? 1 : 0;
+        n += is_of_group(&cell->arm[a], group, devices);
     return n;
 }
 
