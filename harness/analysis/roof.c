@@ -1,7 +1,7 @@
 /* analysis/roof.c: reads lockstep/limits/1.x, and computes the limit of a machine and the share of
  * it that was reached. The file is untrusted: types and ranges are checked before anything is
  * stored, and text is cleaned. */
-#include "analysis/roof.h"
+#include "analysis/analysis.h"
 
 #include <math.h>
 #include <stdlib.h>

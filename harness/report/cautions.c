@@ -1,10 +1,8 @@
 /* report/cautions.c: what a reader has to keep in mind about the numbers of this report, as the
  * records tell. */
-#include "analysis/roof.h"
 #include "command/device_list.h"
 #include "machine/machine.h"
 #include "machine/node.h"
-#include "report/external.h"
 #include "report/page.h"
 #include "report/peer.h"
 

@@ -3,7 +3,6 @@
  *
  * Sizes, times and bandwidths are defined as in nccl-tests, except that a time is the median over
  * launches of the median over the iterations of a launch. */
-#include "report/external.h"
 #include "report/page.h"
 
 #include "verify/collective.h"

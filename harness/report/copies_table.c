@@ -1,6 +1,5 @@
 /* report/copies_table.c: the table of copies, with the results of nvbandwidth. Each end that copies
  * go to is a column, so that eight devices take nine lines and not eighty. */
-#include "report/external.h"
 #include "report/page.h"
 
 #include <ctype.h>

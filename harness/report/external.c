@@ -1,6 +1,6 @@
 /* report/external.c: reads the files of other programs: what nccl-tests prints, or writes with -J,
  * and what nvbandwidth writes with -j. It also looks up results in them. */
-#include "report/external.h"
+#include "report/page.h"
 
 #include <ctype.h>
 #include <errno.h>

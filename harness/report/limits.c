@@ -1,7 +1,6 @@
 /* report/limits.c: each phase of each workload against the limit of the machine, as a table and as
  * a figure. In the table the products of a phase are below it. In the figure there is a panel for
  * each workload and batch, with the phases and its slowest products by themselves. */
-#include "analysis/roof.h"
 #include "report/figure.h"
 
 #include <string.h>

@@ -1,12 +1,10 @@
 /* report/main.c: `lockstep report`: it reads files, refuses wrong ones, and writes the report.
  *
  * Everything is read and judged before the first byte is written. */
-#include "analysis/roof.h"
 #include "check/record.h"
 #include "command/command.h"
 #include "files/files.h"
 #include "record/files.h"
-#include "report/external.h"
 #include "report/page.h"
 #include "report/peer.h"
 #include "text/alloc.h"

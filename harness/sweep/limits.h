@@ -4,7 +4,7 @@
 #ifndef HARNESS_SWEEP_LIMITS_H
 #define HARNESS_SWEEP_LIMITS_H
 
-#include "analysis/roof.h"
+#include "analysis/analysis.h"
 #include "measure/session.h"
 #include "numbers/stats.h"
 #include "plan/cell.h"

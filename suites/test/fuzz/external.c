@@ -2,7 +2,7 @@
  * number that can be shown. */
 #include "fuzz.h"
 
-#include "report/external.h"
+#include "report/page.h"
 #include "verify/collective.h"
 
 #include <math.h>
