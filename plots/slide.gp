@@ -31,7 +31,7 @@ set label 3 fit(text[texts], width - 30, 11) at screen 16.0 / width, 16.0 / heig
 stats table using ($6 < 2 ? $5 : 1) nooutput
 yhi = (STATS_max > 1 ? STATS_max : 1) * 1.3
 set lmargin at screen 80.0 / width
-set rmargin at screen 1 - 90.0 / width
+set rmargin at screen 1 - 100.0 / width
 set tmargin at screen 1 - (at + 14) / height
 set bmargin at screen 138.0 / height
 set border 3
@@ -45,13 +45,13 @@ p = 1
 set label 5 bars[int(is("bars")) + 1]."Hatched, ?: not certain." at screen 0.5, 42.0 / height center noenhanced \
     font ",12" tc rgb "#444444"
 set style textbox opaque margins 1,0.5 fillcolor rgb "#ffffff" noborder
-set label 6 is("known") ? "best single" : "one" at graph 1, first 1 offset 0.6,0.4 noenhanced font ",12"
-set label 7 is("known") ? "process" : "device" at graph 1, first 1 offset 0.6,-0.5 noenhanced font ",12"
+set label 6 is("single") ? "as fast\nas the best\nsingle process" : "as fast as\none device" \
+    at graph 1, first 1 offset 0.6,(is("single") ? 0.8 : 0.4) noenhanced font ",11"
 cut(y) = y > 0.78 * yhi ? 0.78 * yhi : y
 only(y, holds) = holds ? y : -9
 value_of(v, state) = state > 1 ? "" : sprintf(state > 0 ? "%.2f?" : "%.2f", v)
 range_of(lo, hi, state) = (state > 1 ? "not measured\nwell enough\n" : "").(lo < hi ? sprintf("%.2f to %.2f", lo, hi) : "")
-place = 1.0 * (width - 170) / (panels - 1)
+place = 1.0 * (width - 180) / (panels - 1)
 do for [p = 2:panels] {
     do for [i = 1:3] {
         set label 10 * p + i fit(say(i), 0.95 * place, i == 1 ? 15 : 12) at first p - 1, \
@@ -60,7 +60,8 @@ do for [p = 2:panels] {
     }
     do for [s = 1:series_of(p)] {
         set label 10 * p + 3 + s say(3 + s) at first p - 1 + (kind(pick("styles", s)) - 2.5) * 0.44, \
-            screen 122.0 / height center noenhanced font (place < 200 ? ",10" : ",12") tc rgb hue_of(pick("styles", s))
+            screen 122.0 / height center noenhanced \
+            font (0.28 * 11 * strlen(say(4).say(5)) > 0.42 * place ? ",10" : ",11") tc rgb hue_of(pick("styles", s))
     }
 }
 box = 0.16

@@ -215,6 +215,7 @@ struct report {
     size_t n_groups;
     size_t *bucket; /* all bucket sizes in bytes, ascending, with 0 */
     size_t n_buckets;
+    bool interrupted;                       /* a run, and launches of it are missing */
     bool many_runs;                         /* more than one run id */
     bool many_variants;                     /* several variants, which cannot all be put together */
     const struct check_record *conformance; /* NULL: none */
@@ -297,8 +298,6 @@ bool report_is_cores(const struct report_point *point); /* plain-mt: the BLAS on
 bool report_is_ddp(const struct report_point *point);   /* DistributedDataParallel */
 bool report_oversubscribed(const struct report_point *point);
 bool report_simulated(const struct report_row *row);
-/* Whether launches are missing because a sweep was interrupted, as an end line says. */
-bool report_interrupted(const struct report *report);
 /* Whether the launch works on cores of the host, as far as is known. */
 bool report_works_on_cores(const struct report_row *row);
 /* Says why it is oversubscribed: "more devices than cores", "several slots on one GPU or core". */
@@ -457,8 +456,9 @@ bool report_answer_is_certain(const struct report *report);
 /* Writes its sentences. Returns text. */
 const char *report_answer_words(const struct report *report, char text[REPORT_CELL_TEXT]);
 /* "Keep in mind: ...", which a reader has to know of the sessions because intervals do not allow
- * for it; or "". */
-const char *report_state_words(const struct report *report, char text[REPORT_CELL_TEXT]);
+ * for it; or "". brief: without the numbers that explain it. */
+const char *report_state_words(const struct report *report, bool brief,
+                               char text[REPORT_CELL_TEXT]);
 /* How many letters of a workload name it: "mlp" of "mlp:8,8" where there is no other mlp. */
 int report_name_length(const struct report *report, const char *workload);
 /* Why nothing can be said about scaling. */

@@ -37,7 +37,7 @@ const char *report_devices_words(const struct report_point *point, char text[REP
     if (report_is_cores(point))
         report_add(text, "one process on %d cores", key->n_devices);
     else
-        report_add(text, "%d device%s%s%s%s", key->n_devices, key->n_devices == 1 ? "" : "s",
+        report_add(text, "%d device%s%s%s%s", key->n_devices, text_s((size_t)key->n_devices),
                    report_is_ddp(point) ? " with DDP" : "", buckets ? ", buckets " : "",
                    buckets ? report_bucket_words(key->bucket_bytes, WORD) : "");
     report_add(text, report_oversubscribed(point) ? " (oversubscribed)" : "");
@@ -171,8 +171,9 @@ void report_add_doubt(char text[REPORT_CELL_TEXT], const struct report_counts *c
     if (doubt == REPORT_DOUBT_FAILED)
         report_add(text, "A launch of it failed, so not certain: go on with --resume.");
     else if (doubt == REPORT_DOUBT_DISTURBED) /* more launches are disturbed as well */
-        report_add(text, "%zu of its %zu launches were disturbed, too many to be certain%s.",
+        report_add(text, "%zu of its %zu launches %s disturbed, too many to be certain%s.",
                    report_count_disturbed(point, metric), launches,
+                   text_were(report_count_disturbed(point, metric)),
                    counts->missing == 0 ? ": sweep again on an idle machine" : "");
     else if (launches == 0)
         report_add(text, "Not measured in the launches of its base, so not certain");
@@ -197,11 +198,11 @@ const char *report_noise_words(const struct report *report, char text[REPORT_CEL
     if (noise->open_ratios > 0)
         report_add(text, "%s%zu of %zu speed-ups", noise->open > 0 ? " and " : "",
                    noise->open_ratios, noise->ratios);
-    report_add(text, " %s not certain", noise->open + noise->open_ratios == 1 ? "is" : "are");
+    report_add(text, " %s not certain", text_are(noise->open + noise->open_ratios));
     return text;
 }
 
-const char *report_state_words(const struct report *report, char text[REPORT_CELL_TEXT])
+const char *report_state_words(const struct report *report, bool brief, char text[REPORT_CELL_TEXT])
 {
     double change = 0, alike = 0, most[REPORT_STEAL_SOURCES] = {0};
     size_t disturbed = 0, unknown = 0, n = 0;
@@ -228,20 +229,27 @@ const char *report_state_words(const struct report *report, char text[REPORT_CEL
             most[e] = fmax(most[e], report_share_of(row->cell, &report_steal_sources[e]));
     }
     if (fabs(change) > 0)
-        report_add(list, "; the machine drifted, times became %.0f %% %s", 100.0 * fabs(change),
-                   change > 0 ? "longer" : "shorter");
-    if (alike > 0)
+        report_add(list, "; %stimes became %.0f %% %s", brief ? "" : "the machine drifted, ",
+                   100.0 * fabs(change), change > 0 ? "longer" : "shorter");
+    if (alike > 0 && !brief)
         report_add(list,
                    "; launches that follow each other are alike (autocorrelation %.2f), so "
                    "intervals may be %.1f times too narrow",
                    alike, report_widening(alike));
+    else if (alike > 0)
+        report_add(list, "; intervals may be %.1f times too narrow", report_widening(alike));
     if (disturbed > 0)
+        report_add(list, "; %zu of %zu launches %s disturbed", disturbed, n, text_were(disturbed));
+    if (disturbed > 0 && !brief)
         report_add(list,
-                   "; %zu of %zu launches were disturbed: up to %.0f %% of the time of their cores "
-                   "went to other programs, %.0f %% to other machines",
-                   disturbed, n, 100.0 * most[0], 100.0 * most[1]);
-    if (unknown > 0)
-        report_add(list, "; whether %zu of %zu launches were disturbed is not known", unknown, n);
+                   ": up to %.0f %% of the time of their cores went to other programs, %.0f %% to "
+                   "other machines",
+                   100.0 * most[0], 100.0 * most[1]);
+    if (unknown > 0 && disturbed > 0 && brief)
+        report_add(list, ", of %zu it is not known", unknown);
+    else if (unknown > 0)
+        report_add(list, "; whether %zu of %zu launches %s disturbed is not known", unknown, n,
+                   text_were(unknown));
     if (sessions > 1)
         report_add(list, "; there were %d sessions, between which the machine may have changed",
                    sessions);
@@ -253,7 +261,6 @@ const char *report_state_words(const struct report *report, char text[REPORT_CEL
 /* Appends how certain the answer is, and what to do next. */
 static void add_certainty(const struct report *report, struct report_answer *answer, bool stable)
 {
-    static const char *const were[] = {"were", "was"};
     const size_t launches = answer->best->value[REPORT_SPEEDUP].n;
     const struct stats_interval widened = report_widened(answer->best, REPORT_SPEEDUP);
     const size_t certain = answer->certain, doubtful = answer->settings - certain;
@@ -279,7 +286,7 @@ static void add_certainty(const struct report *report, struct report_answer *ans
     else if (doubtful > 0) {
         report_add(answer->doubt,
                    "%zu of %zu settings on several devices %s not certain enough to count",
-                   doubtful, answer->settings, were[doubtful == 1]);
+                   doubtful, answer->settings, text_were(doubtful));
         if (answer->larger && report_unmeasured(&answer->larger->value[REPORT_SPEEDUP]))
             report_add(answer->doubt, " (one was not measured well enough)");
         else if (answer->larger)
@@ -344,9 +351,8 @@ struct report_answer report_answer_of(const struct report *report)
 {
     const struct report_counts *counts = &report->counts;
     struct report_answer answer = {.crowded = true};
-    const char *state = report_state_words(report, PHRASE);
-    const bool cut =
-        report_interrupted(report) && counts->verified + counts->missing == counts->planned;
+    const char *state = report_state_words(report, false, PHRASE);
+    const bool cut = report->interrupted && counts->verified + counts->missing == counts->planned;
 
     choose(report, &answer);
     if (report->n_points == 0 && report->collectives->n_points > 0)

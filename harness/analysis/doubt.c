@@ -141,6 +141,6 @@ const char *report_metric_range_words(const struct report_point *point, int metr
     text[0] = '\0';
     report_add(text, "%s", report_range_words(value, report_metric_of(metric)->number, PHRASE));
     if (ratio && value->n != point->verified)
-        report_add(text, " (%zu pair%s)", value->n, value->n == 1 ? "" : "s");
+        report_add(text, " (%zu pair%s)", value->n, text_s(value->n));
     return text;
 }

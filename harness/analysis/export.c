@@ -121,11 +121,12 @@ static void add_point(struct export_set *set, const struct report_point *point)
     for (size_t i = 0; i < point->n && !bad; ++i)
         bad = point->row[i].verified ? NULL : &point->row[i];
     if (bad)
-        report_add(cell->why, "%zu of %zu launches are not verified: %s",
-                   point->n - point->verified, point->n, report_failure_words(bad, PHRASE));
+        report_add(cell->why, "%zu of %zu launches %s not verified: %s", point->n - point->verified,
+                   point->n, text_are(point->n - point->verified),
+                   report_failure_words(bad, PHRASE));
     else if (point->n < planned)
-        report_add(cell->why, "%zu of %zu planned launches are missing", planned - point->n,
-                   planned);
+        report_add(cell->why, "%zu of %zu planned launches %s missing", planned - point->n, planned,
+                   text_are(planned - point->n));
     else if (report_simulated(point->row))
         report_add(cell->why, "SIMULATED, not measured");
     cell->has_numbers = cell->why[0] == '\0';
@@ -161,7 +162,7 @@ static void add_point(struct export_set *set, const struct report_point *point)
 
 void export_report(const struct report *report, struct export_set *set)
 {
-    const char *const interrupted = report_interrupted(report) ? ": the sweep was interrupted" : "";
+    const char *const interrupted = report->interrupted ? ": the sweep was interrupted" : "";
 
     *set = (struct export_set){
         .title = "lockstep sweep",
@@ -186,14 +187,16 @@ void export_report(const struct report *report, struct export_set *set)
         add_point(set, &report->point[i]);
     for (size_t i = 0; i < collectives->n_points; ++i)
         add_point(set, &collectives->point[i]);
-    snprintf(set->summary, sizeof set->summary, "%s %zu of %zu cells are measured and verified%s",
-             report_answer_words(report, PHRASE), export_count(set), cells, interrupted);
+    snprintf(set->summary, sizeof set->summary, "%s %zu of %zu cells %s measured and verified%s",
+             report_answer_words(report, PHRASE), export_count(set), cells,
+             text_are(export_count(set)), interrupted);
     if (report->counts.missing > 0) {
         struct export_cell *missing = export_add(set, "planned launches");
 
         missing->state = EXPORT_BROKEN;
-        snprintf(missing->why, sizeof missing->why, "%zu of %zu planned launches are missing%s",
-                 report->counts.missing, report->counts.planned, interrupted);
+        snprintf(missing->why, sizeof missing->why, "%zu of %zu planned launches %s missing%s",
+                 report->counts.missing, report->counts.planned, text_are(report->counts.missing),
+                 interrupted);
     }
 }
 

@@ -81,15 +81,6 @@ static size_t run_of(const struct report *report, size_t file)
     return r;
 }
 
-bool report_interrupted(const struct report *report)
-{
-    bool interrupted = false;
-
-    for (size_t r = 0; r < report->n_runs; ++r)
-        interrupted = interrupted || report->run[r].interrupted;
-    return interrupted && report->counts.missing > 0;
-}
-
 static void count_rows(struct report *report)
 {
     for (size_t f = 0; f < report->n_files; ++f) {
@@ -136,6 +127,7 @@ static void count_rows(struct report *report)
 
         counts->planned = counts->planned < rows ? rows : counts->planned;
         counts->missing = counts->planned - rows;
+        report->interrupted |= report->run[r].interrupted && counts->missing > 0;
         report->counts.planned += counts->planned;
         report->counts.measured += counts->measured;
         report->counts.verified += counts->verified;

@@ -101,11 +101,6 @@ static void print_long(const char *name, const char *value)
     command_wrap(stdout, value, (size_t)used, (size_t)used, COLUMNS);
 }
 
-static const char *plural(int n)
-{
-    return n == 1 ? "" : "s";
-}
-
 static void print_devices(const struct record_devices *d)
 {
     printf("\nDevices    %s, backend %s, communicator %s%s\n", d->devices, d->backend,
@@ -183,11 +178,12 @@ static int show_node(const char *command, struct dp_group *group, const struct d
                             : "");
     print_long("processor", machine->cpu_model);
     printf("  cores      %d core%s, %d processing unit%s, %d package%s, %d NUMA node%s\n",
-           machine->cores, plural(machine->cores), machine->pus, plural(machine->pus),
-           machine->packages, plural(machine->packages), machine->numa_nodes,
-           plural(machine->numa_nodes));
+           machine->cores, text_s((size_t)machine->cores), machine->pus,
+           text_s((size_t)machine->pus), machine->packages, text_s((size_t)machine->packages),
+           machine->numa_nodes, text_s((size_t)machine->numa_nodes));
     printf("  usable     %d core%s, %d processing unit%s\n", machine->usable_cores,
-           plural(machine->usable_cores), machine->usable_pus, plural(machine->usable_pus));
+           text_s((size_t)machine->usable_cores), machine->usable_pus,
+           text_s((size_t)machine->usable_pus));
     printf("  memory     %s, ", bytes_text(machine->memory_bytes, memory, sizeof memory));
     printf("%s usable\n", bytes_text(machine->usable_bytes, memory, sizeof memory));
     printf("  caches     L1d %s, L2 %s, L3 %s (one of each)\n",

@@ -58,10 +58,10 @@ static void about_gpus(struct text_out *out, const struct report *report)
         }
         if (n > 0 && which < 0)
             caution(out,
-                    "%zu of %zu launches are " REPORT_INVALID
-                    " for timing and in no number here, because of what their GPUs said. The "
+                    "%zu of %zu launches %s " REPORT_INVALID
+                    " for timing and in no number here, because of what the GPUs said. The "
                     "first: %.200s.",
-                    n, report->n_all, first);
+                    n, report->n_all, text_are(n), first);
         else if (n > 0)
             caution(out, "In %zu of %zu launches %s. The first: %.200s.", n, watched,
                     note_words[which], first);
@@ -119,22 +119,22 @@ static const struct {
     size_t at; /* offset of the number in struct counts */
     const char *words;
 } cell_cautions[] = {
-    {offsetof(struct counts, on_single),
-     "had DataParallel on one device as their base, because the plain program was not verified at "
-     "their batch (sweep with --mode plain,dp)."},
+    {offsetof(struct counts, on_single), "had DataParallel on one device as the base, because the "
+                                         "plain program was not verified at that "
+                                         "batch (sweep with --mode plain,dp)."},
     {offsetof(struct counts, on_rank),
-     "had DDP on one rank as their base, because no other base case was verified at their batch. "
-     "What DDP costs on one rank is not in their speed-ups."},
+     "had DDP on one rank as the base, because no other base case was verified at that batch. "
+     "What DDP costs on one rank is not in the speed-up."},
     {offsetof(struct counts, without_base),
-     "had no base case that was verified at their batch: they show no speed-up."},
+     "had no base case that was verified at that batch: no speed-up is shown."},
     {offsetof(struct counts, unpaired),
-     "had no launch in common with their base case: their speed-up is the ratio of the medians, "
+     "had no launch in common with the base case: the speed-up is the ratio of the medians, "
      "and has no range."},
     {offsetof(struct counts, oversubscribed),
-     "had more devices than cores: they show that it works, not how it scales."},
+     "had more devices than cores: this shows that it works, not how it scales."},
     {offsetof(struct counts, shared), "had several slots on one GPU or core: evidence of "
                                       "correctness, not of performance."},
-    {offsetof(struct counts, slowed), "ran with transfers that were made slower on purpose: their "
+    {offsetof(struct counts, slowed), "ran with transfers that were made slower on purpose: the "
                                       "times do not describe any machine."}};
 
 static void about_points(struct text_out *out, const struct report *report)
@@ -177,7 +177,7 @@ static void about_points(struct text_out *out, const struct report *report)
                 "%.100s, %s, %zu rows on %d device%s: by %.0f %% [%.0f, %.0f] from the first tenth "
                 "of a launch to its last half. A longer --warmup would help.",
                 counts.settling, counts.points, report_workload_words(report, most->row, PHRASE),
-                key->mode, key->global_batch, key->n_devices, key->n_devices == 1 ? "" : "s",
+                key->mode, key->global_batch, key->n_devices, text_s((size_t)key->n_devices),
                 100 * expm1(most->settled_by), 100 * expm1(most->settling.lo),
                 100 * expm1(most->settling.hi));
     }

@@ -33,7 +33,8 @@ void report_fill_collectives(struct grid *grid, const struct report *report)
 
     /* If there is no model, this table is the subject of the page, so it is open. */
     grid->fold = report->n_points > 0 ? GRID_FOLDED : GRID_OPEN;
-    snprintf(grid->contents, sizeof grid->contents, "%zu cells", own->n_points);
+    snprintf(grid->contents, sizeof grid->contents, "%zu cell%s", own->n_points,
+             text_s(own->n_points));
     grid_headings(grid, "text", places);
     grid_headings(grid, "number",
                   "Bytes|Numbers|Median time|Range|Algorithm bandwidth|Bus bandwidth|Verified");
@@ -218,9 +219,9 @@ static void print_place(FILE *to, const struct report_point *point)
 static void print_unverified(FILE *to, const struct report_point *point)
 {
     if (point && point->verified < point->n)
-        fprintf(to, "# %zu bytes %s place: %zu of %zu launches are verified\n",
+        fprintf(to, "# %zu bytes %s place: %zu of %zu launches %s verified\n",
                 point->key->size_bytes, point->key->out_of_place ? "out of" : "in", point->verified,
-                point->n);
+                point->n, text_are(point->verified));
 }
 
 /* Finds the same cell, measured in the other place. */

@@ -121,12 +121,12 @@ void report_copies_remarks(const struct report *report, char text[REPORT_CELL_TE
         report_add(text, "nvbandwidth ended with an error: %s. ", there->error);
     if (there->failed > 0)
         report_add(text, "%zu test%s of nvbandwidth ended with an error, the first is %s. ",
-                   there->failed, there->failed == 1 ? "" : "s", there->first);
+                   there->failed, text_s(there->failed), there->first);
     if (there->running[0] != '\0')
         report_add(text, "%s of nvbandwidth did not come to its end. ", there->running);
     if (there->idle > 0)
         report_add(text, "%zu test%s of nvbandwidth %s not run there. ", there->idle,
-                   there->idle == 1 ? "" : "s", there->idle == 1 ? "was" : "were");
+                   text_s(there->idle), text_were(there->idle));
     /* Numbers of other GPUs must not be compared with ours, and the two programs may number GPUs
      * differently. The first GPU is named whose address differs from that of the GPU with the same
      * number in nvbandwidth, as far as both addresses are known. */
@@ -152,7 +152,7 @@ void report_copies_remarks(const struct report *report, char text[REPORT_CELL_TE
         }
     if ((unmatched = count_unmatched(report)) > 0)
         report_add(text, "%zu result%s of nvbandwidth %s no counterpart here. ", unmatched,
-                   unmatched == 1 ? "" : "s", unmatched == 1 ? "has" : "have");
+                   text_s(unmatched), unmatched == 1 ? "has" : "have");
 }
 
 /* ---- table -------------------------------------------------------------------------------- */

@@ -112,7 +112,8 @@ static void write_strip(struct plot_table *table, const struct report *report, d
     }
     report_add(note, "dots: launches; bars: what the median is shown to be in; ticks: floor");
     if (n < cells)
-        report_add(note, "; %zu cells that are nearer together are not drawn", cells - n);
+        report_add(note, "; %zu cell%s nearer together %s not drawn", cells - n, text_s(cells - n),
+                   text_are(cells - n));
     if (!trust_panel(table, STRIP, "Cells that scatter most", note))
         return;
     for (size_t c = 0; c < n; ++c) {
@@ -156,11 +157,10 @@ static void write_first(struct plot_table *table, const struct launches *all)
     for (size_t i = 0; i < all->n; ++i)
         all->scratch[i] = (double)all->list[i].row->cell->warmup_steps;
     warmup = stats_median(all->scratch, all->n);
-    report_add(note,
-               "thick: median of all %zu launches; shaded: warm-up, %.0f step%s in the middle",
-               all->n, warmup, warmup == 1 ? "" : "s");
+    report_add(note, "thick: median of %s; shaded: warm-up, %.0f step%s in the middle",
+               all->n == 1 ? "the launch" : "all launches", warmup, warmup == 1 ? "" : "s");
     if (drawn < all->n)
-        report_add(note, "; %zu launches are drawn", drawn);
+        report_add(note, "; %zu of %zu drawn", drawn, all->n);
     if (!trust_panel(table, FIRST, "The first steps of launches", note))
         return;
     plot_number(table->plot, "warmup", warmup);

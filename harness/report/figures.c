@@ -170,7 +170,7 @@ static int write_figure(struct plot *plot)
 
     if (plot->left_out > 0)
         snprintf(more, sizeof more, "%zu more workload%s or setting%s not drawn; ", plot->left_out,
-                 plot->left_out == 1 ? "" : "s", plot->left_out == 1 ? "" : "s");
+                 text_s(plot->left_out), text_s(plot->left_out));
     snprintf(plot->footer, sizeof plot->footer, "%s%srun %.8s%s, %.48s, %.10s, commit %.12s%s%s",
              strcmp(run->source, "measured") != 0 ? "SIMULATED: " : "", more, run->run_id,
              report->many_runs ? " and others" : "", run->cpu_model, run->created_utc,

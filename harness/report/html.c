@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "check/record.h"
 #include "machine/node.h"
@@ -68,6 +69,7 @@ static void verified_badge(const struct report *report, struct report_badge *bad
 {
     const struct report_counts *counts = &report->counts;
 
+    report_verdict_words(report, badge->words);
     badge->tone =
         counts->verified == counts->planned && counts->planned > 0 ? REPORT_GOOD : REPORT_RED;
     for (size_t i = 0; i < report->n_all && badge->tone == REPORT_GOOD; ++i)
@@ -132,22 +134,17 @@ static void state_badge(const struct report *report, struct report_badge *badge)
             100.0 * LITTLE, little, known);
 }
 
-static void begin_badge(struct text_out *out, const struct report_badge *badge)
+void report_badge_print(struct text_out *out, const struct report_badge *badge)
 {
     static const char *const tones[] = {"good", "amber", "bad"};
     static const char *const signs[] = {"\u2713", "!", "\u2717"};
 
-    text_print(out, "<li class=\"badge %s\"><b><span aria-hidden=\"true\">%s</span> %s</b> ",
-               tones[badge->tone], signs[badge->tone], badge->head);
+    text_print(out,
+               "<li class=\"badge %s\"><b><span aria-hidden=\"true\">%s</span> %s</b> "
+               "<span class=\"why\">%s</span></li>\n",
+               tones[badge->tone], signs[badge->tone], badge->head, badge->words);
 }
 
-void report_badge_print(struct text_out *out, const struct report_badge *badge)
-{
-    begin_badge(out, badge);
-    text_print(out, "<span class=\"why\">%s</span></li>\n", badge->words);
-}
-
-/* The first is the one with the verdict. */
 static void (*const badges[])(const struct report *report, struct report_badge *badge) = {
     verified_badge, noise_badge, state_badge};
 enum { BADGES = sizeof badges / sizeof badges[0] };
@@ -167,7 +164,7 @@ static void print_strip(struct text_out *out, const struct report *report)
         report_add(text, ", kernels %.*s%s", (int)length, set + 1,
                    set[1 + length] == ')' ? set + length + 2 : "");
     report_add(text, ", %d core%s, %d processing unit%s, %s", run->cores,
-               run->cores == 1 ? "" : "s", run->usable_pus, run->usable_pus == 1 ? "" : "s",
+               text_s((size_t)run->cores), run->usable_pus, text_s((size_t)run->usable_pus),
                report_bytes((double)run->mem_bytes, WORD));
     report_add(more, "%.10s, commit %.12s%s%s", run->created_utc,
                run->git_sha[0] != '\0' ? run->git_sha : "unknown",
@@ -177,14 +174,10 @@ static void print_strip(struct text_out *out, const struct report *report)
                "<header class=\"strip\">\n<div class=\"what\"><h1>Lockstep report</h1>\n"
                "<p><b>%s</b><br/>%s</p></div>\n<ul class=\"badges\">\n",
                text, more);
-    for (size_t i = 0; i < BADGES; ++i)
+    for (size_t i = 0; i < BADGES; ++i) {
         badges[i](report, &badge[i]);
-    begin_badge(out, &badge[0]);
-    fputs("<span class=\"why\">", out->file);
-    report_verdict(out, report);
-    text_print(out, "%s</span></li>\n", badge[0].words);
-    for (size_t i = 1; i < BADGES; ++i)
         report_badge_print(out, &badge[i]);
+    }
     fputs("</ul>\n</header>\n", out->file);
 }
 
@@ -207,12 +200,15 @@ void report_head(struct text_out *out, const char *title)
 /* Prints the drawing of a figure, for wide pages or for narrow ones; the style sheet shows one of
  * them. It is copied from "<svg" on, because a page must not contain an XML declaration and a
  * DOCTYPE. */
-static int print_drawing(struct text_out *out, const char *name, const char *class, FILE *svg,
-                         struct text_error *err)
+static int print_drawing(struct text_out *out, const char *path, const char *name,
+                         const char *class, struct text_error *err)
 {
+    FILE *svg = fopen(path, "r");
     char line[4096];
-    bool inside = false;
+    bool inside = false, whole;
 
+    if (!svg)
+        return text_fail(err, "cannot read '%.180s': %s", path, strerror(errno));
     text_print(out,
                "<div class=\"drawing %s\" role=\"img\" aria-label=\"Figure of %s; the tables below "
                "have the numbers\">\n",
@@ -225,7 +221,9 @@ static int print_drawing(struct text_out *out, const char *name, const char *cla
             fputs(start, out->file);
     }
     fputs("</div>\n", out->file);
-    return inside && !ferror(svg) ? 0 : text_fail(err, "cannot read '%.64s.svg' again", name);
+    whole = inside && !ferror(svg);
+    fclose(svg);
+    return whole ? 0 : text_fail(err, "cannot read '%.64s.svg' again", name);
 }
 
 /* Prints one figure, or why there is none. */
@@ -233,11 +231,8 @@ static int print_figure(struct text_out *out, const char *directory, const struc
                         const struct report_figures *figures, enum report_figure which,
                         struct text_error *err)
 {
-    static const char *const endings[] = {".svg", PLOT_NARROW_SVG};
     const char *name = report_figure_names[which];
-    FILE *svg[2] = {NULL}; /* for wide and for narrow pages; not all figures have both */
-    char path[1024] = "";
-    int status = 0;
+    char wide[1088], narrow[1088]; /* not all figures have both */
 
     if (figures->status[which] != PLOT_OK) {
         if (figures->why[which][0] != '\0' && (report->n_points > 0 || report->n_all == 0))
@@ -246,27 +241,16 @@ static int print_figure(struct text_out *out, const char *directory, const struc
                        figures->why[which]);
         return 0;
     }
-    for (int i = 0; i < 2 && status == 0; ++i) {
-        const int n = snprintf(path, sizeof path, "%s/%s%s", directory, name, endings[i]);
+    snprintf(wide, sizeof wide, "%.960s/%s.svg", directory, name);
+    snprintf(narrow, sizeof narrow, "%.960s/%s" PLOT_NARROW_SVG, directory, name);
+    const bool both = access(narrow, F_OK) == 0;
 
-        errno = ENAMETOOLONG;
-        svg[i] = n < (int)sizeof path ? fopen(path, "r") : NULL;
-        if (!svg[i] && (i == 0 || errno != ENOENT))
-            status = text_fail(err, "cannot read '%.180s': %s", path, strerror(errno));
-    }
-    if (status == 0) {
-        text_print(out,
-                   "<figure id=\"figure-%s\">\n<h2>%s</h2>\n<div class=\"scroll\" "
-                   "tabindex=\"0\">",
-                   name, report_figure_titles[which]);
-        status = print_drawing(out, name, svg[1] ? "wide" : "only", svg[0], err);
-    }
-    if (status == 0 && svg[1])
-        status = print_drawing(out, name, "narrow", svg[1], err);
-    for (int i = 0; i < 2; ++i)
-        if (svg[i])
-            fclose(svg[i]);
-    if (status != 0)
+    text_print(out,
+               "<figure id=\"figure-%s\">\n<h2>%s</h2>\n<div class=\"scroll\" "
+               "tabindex=\"0\">",
+               name, report_figure_titles[which]);
+    if (print_drawing(out, wide, name, both ? "wide" : "only", err) != 0 ||
+        (both && print_drawing(out, narrow, name, "narrow", err) != 0))
         return -1;
     fputs("</div>\n<figcaption>", out->file);
     report_caption(out, figures, which);
@@ -423,8 +407,8 @@ static int print_body(struct text_out *out, const char *directory, const struct 
     if (report->n_groups > 0)
         text_print(out,
                    "<section class=\"tables\" id=\"settings\">\n<details>\n<summary><h3>Workloads"
-                   "</h3> <span class=\"count\">%zu workloads, one by one</span></summary>\n",
-                   report->n_groups);
+                   "</h3> <span class=\"count\">%zu workload%s</span></summary>\n",
+                   report->n_groups, text_s(report->n_groups));
     for (size_t g = 0; g < report->n_groups; ++g) {
         text_print(out, "<div class=\"setting\">\n<h4>%s</h4>\n<dl>\n",
                    report_group_words(report, &report->group[g], PHRASE));

@@ -60,8 +60,7 @@ void report_fill_limits(struct grid *grid, const struct report *report)
 
     if (!roof)
         return;
-    snprintf(grid->contents, sizeof grid->contents, "%zu workload%s", roof->n,
-             roof->n == 1 ? "" : "s");
+    snprintf(grid->contents, sizeof grid->contents, "%zu workload%s", roof->n, text_s(roof->n));
     grid_headings(grid, "text", "Phase, and its products");
     grid_headings(grid, "number", "Time|Of the step|Rate");
     grid_headings(grid, "text", "Limit");
@@ -93,8 +92,8 @@ void report_fill_limits(struct grid *grid, const struct report *report)
                    rate == ROOF_FMA ? "GFLOP/s" : "GB/s", way[ROOF_AT_ONCE].lo,
                    way[ROOF_AT_ONCE].hi);
     }
-    report_add(text, "; medians and ranges of %zu rounds, %s, %s. ", roof->rounds, roof->blas,
-               roof->created_utc);
+    report_add(text, "; medians and ranges of %zu round%s, %s, %s. ", roof->rounds,
+               text_s(roof->rounds), roof->blas, roof->created_utc);
     snprintf(grid->note, sizeof grid->note, "%s%s", text, limits_note);
 }
 

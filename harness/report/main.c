@@ -143,8 +143,8 @@ static int write_report(const char *directory, const struct report *report)
     if (status == PLOT_NONE)
         return EXIT_INVALID;
     if (report->counts.verified < report->counts.planned)
-        command_complain(NAME, "%zu of %zu planned launches are verified", report->counts.verified,
-                         report->counts.planned);
+        command_complain(NAME, "%zu of %zu planned launches %s verified", report->counts.verified,
+                         report->counts.planned, text_are(report->counts.verified));
     const bool slide = figures.status[REPORT_FIGURE_SLIDE] == PLOT_OK || !report->slide;
 
     if (!slide && status == PLOT_OK)
@@ -209,13 +209,13 @@ static int print_numbers(size_t format, const struct report *report)
     if (n == all && report->counts.missing == 0)
         return 0;
     if (nccl)
-        command_complain(NAME, "%zu of %zu collectives have no line, %zu launches are missing",
+        command_complain(NAME, "collectives without a line: %zu of %zu; launches missing: %zu",
                          all - n, all, report->counts.missing);
     else
         command_complain(NAME,
-                         "%zu of %zu cells are not complete: not all of their planned launches are "
-                         "measured and verified; %zu launches are missing",
-                         all - n, all, report->counts.missing);
+                         "%zu of %zu cells %s not complete: a planned launch is not measured and "
+                         "verified; launches missing: %zu",
+                         all - n, all, text_are(all - n), report->counts.missing);
     return n > 0 ? EXIT_PARTLY : EXIT_INVALID;
 }
 

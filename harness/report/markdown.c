@@ -15,9 +15,8 @@ void report_summary(struct text_out *out, const struct report *report,
     char amount[RECORD_AMOUNT_TEXT];
     size_t shown = 0;
 
-    text_print(out, "# Lockstep report\n\n**%s**\n\n", report_answer_words(report, PHRASE));
-    report_verdict(out, report);
-    fputs(" ", out->file);
+    text_print(out, "# Lockstep report\n\n**%s**\n\n%s ", report_answer_words(report, PHRASE),
+               report_verdict_words(report, PHRASE));
     report_lead(out, report);
     fputs("\n\n", out->file);
     report_cautions(out, report);
@@ -44,7 +43,7 @@ void report_summary(struct text_out *out, const struct report *report,
             continue;
         record_amount_words(key, amount);
         text_print(out, "- %s, %s, %d device%s, %s, launch %d, run %s: %s\n", key->workload,
-                   key->mode, key->n_devices, key->n_devices == 1 ? "" : "s", amount, key->launch,
+                   key->mode, key->n_devices, text_s((size_t)key->n_devices), amount, key->launch,
                    report->row[i].run->run_id, report_failure_words(&report->row[i], PHRASE));
         ++shown;
     }

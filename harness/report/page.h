@@ -94,9 +94,9 @@ const char *report_ratio_range_words(const struct report_value *ratio, const cha
                                      char text[REPORT_CELL_TEXT]);
 const char *report_base_name(const struct report_point *base);
 
-/* The first prints how much was verified. The second prints which setting loses most, and why,
- * after the answer (report_answer_words). */
-void report_verdict(struct text_out *out, const struct report *report);
+/* How much was verified. The second prints which setting loses most, and why, after the answer
+ * (report_answer_words). */
+const char *report_verdict_words(const struct report *report, char text[REPORT_CELL_TEXT]);
 void report_lead(struct text_out *out, const struct report *report);
 /* Prints a fact, as an item of a list in HTML or in Markdown; nothing if its words are "". */
 void report_fact(struct text_out *out, const char *name, const char *format, ...)
@@ -190,8 +190,8 @@ size_t report_nccl_tests(FILE *to, const struct report *report);
 
 /* ---- results of other programs: report/external.c ----------------------------------------- */
 
-/* Those of nccl-tests are for collectives, and those of nvbandwidth for copies. They are shown next
- * to our measurements, and never mixed with them.
+/* The results of nccl-tests are for collectives, and those of nvbandwidth for copies. They are
+ * shown next to our measurements, and never mixed with them.
  *
  * A file is untrusted: types and ranges are checked before anything is stored, and text is cleaned.
  * A file of nccl-tests has one collective: either what src/util.cu of NVIDIA's nccl-tests 2.19

@@ -134,6 +134,8 @@ bool peer_same_machine(const struct peer_record *record, const struct record_run
 
 /* "PyTorch 2.15.0 and 1.13.0". */
 const char *peer_version_words(const struct peer_record *record, char text[REPORT_CELL_TEXT]);
+/* In how many settings lockstep is faster than PyTorch, and by how much, in a sentence. */
+const char *peer_short_words(const struct peer_record *record, char text[REPORT_CELL_TEXT]);
 /* Prints the rest of a sentence that begins with the versions of PyTorch. */
 void report_peer_verdict(struct text_out *out, const struct peer_record *record);
 /* Prints the section of the page around its figure. */

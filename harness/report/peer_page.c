@@ -163,7 +163,7 @@ void report_peer_verdict(struct text_out *out, const struct peer_record *record)
     struct peer_comparison list[PEER_COMPARISONS];
 
     text_print(out, "on %d device%s of the same machine%s, a step of lockstep takes ",
-               record->devices, record->devices == 1 ? "" : "s",
+               record->devices, text_s((size_t)record->devices),
                record->tf32 ? ", in TF32 on both sides" : "");
     for (size_t c = 0; c < record->n_cells; ++c) {
         const struct report_value *ratio = &list[0].value;
@@ -185,7 +185,7 @@ void report_peer_verdict(struct text_out *out, const struct peer_record *record)
                            arm->absent);
         }
     if (failed > 0)
-        text_print(out, " %zu launches FAILED.", failed);
+        text_print(out, " %zu launch%s FAILED.", failed, failed == 1 ? "" : "es");
     if (record->run.load_avg[0] > BUSY)
         text_print(out, " The machine was busy at the start (see its load): these times say "
                         "little, and PyTorch's processes suffer more from it.");
@@ -193,6 +193,33 @@ void report_peer_verdict(struct text_out *out, const struct peer_record *record)
         text_print(out, " There are more devices than cores: no evidence of scaling.");
     if (!record->complete)
         text_print(out, " The comparison was not finished.");
+}
+
+const char *peer_short_words(const struct peer_record *record, char text[REPORT_CELL_TEXT])
+{
+    double least = INFINITY, most = 0;
+    size_t faster = 0;
+
+    for (size_t c = 0; c < record->n_cells; ++c) {
+        struct peer_comparison list[PEER_COMPARISONS];
+
+        peer_compare(record, &record->cell[c], list);
+        const struct report_value *ratio = &list[0].value;
+
+        faster += ratio->range == REPORT_INTERVAL && ratio->hi < 1;
+        least = fmin(least, ratio->middle);
+        most = fmax(most, ratio->middle);
+    }
+    snprintf(text, REPORT_CELL_TEXT, "Lockstep is faster than %s in %zu of %zu settings",
+             peer_version_words(record, PHRASE), faster, record->n_cells);
+    if (least <= most)
+        report_add(text, ": a step takes %s%s%s of the time of its fastest program",
+                   report_ratio(least, WORD), least < most ? " to " : "",
+                   least < most ? report_ratio(most, WORD) : "");
+    report_add(text, "%s%s.",
+               record->run.load_avg[0] > BUSY ? "; the machine was busy at the start" : "",
+               record->complete ? "" : "; the comparison was not finished");
+    return text;
 }
 
 static bool rounds_in_peers(const struct workload *workload)

@@ -1,6 +1,7 @@
 /* report/slide.c: a slide for a meeting: DataParallel and DDP against the fastest single process,
  * of each workload. It says what was measured and how sure that is, and gives no advice. */
 #include "report/figure.h"
+#include "report/peer.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,6 +15,7 @@ struct panel {
     size_t batch;
     int devices;
     const struct report_point *layer[LAYERS]; /* NULL: none */
+    bool rival[2]; /* a bar is against one device, against one process on all cores */
 };
 
 /* How a bar is drawn. */
@@ -148,8 +150,8 @@ static void add_setting(char text[REPORT_CELL_TEXT], const struct plot *plot,
                weak ? " per device" : "");
 }
 
-/* Three sentences: whether several devices pay, where most, and what is not certain; where least,
- * and what to keep in mind; what was verified, and what is not drawn. */
+/* Three texts: whether several devices pay, where most, and what is not certain; where least, how
+ * fast PyTorch is, and what to keep in mind; what was verified, and what is not drawn. */
 static void say(struct plot_table *table, const struct report_answer *answer,
                 const struct summary *sum, size_t bars)
 {
@@ -181,23 +183,28 @@ static void say(struct plot_table *table, const struct report_answer *answer,
     if (sum->open > 0 && sum->open < n)
         report_add(said[1], "In %zu of %zu settings it is not certain whether it pays. ", sum->open,
                    n);
-    if (sum->known < n)
+    if (sum->known == 0)
+        report_add(said[1], "One process on all cores was not measured, so whether it pays is not "
+                            "shown. ");
+    else if (sum->known < n)
         report_add(said[1],
                    "In %zu of %zu settings one process on all cores was not measured, so whether "
                    "it pays is not shown. ",
                    n - sum->known, n);
-    report_add(said[1], "%s", report_state_words(report, PHRASE));
-    report_add(said[2], "%zu of %zu planned launches were verified%s", counts->verified,
-               counts->planned,
+    if (report->peer)
+        report_add(said[1], "%s ", peer_short_words(report->peer, PHRASE));
+    report_add(said[1], "%s", report_state_words(report, true, PHRASE));
+    report_add(said[2], "%zu of %zu planned launches %s verified%s", counts->verified,
+               counts->planned, text_were(counts->verified),
                report_works_on_cores(sum->best->row) ? ", on virtual devices" : "");
     if (counts->missing > 0)
-        report_add(said[2], "; %zu not run", counts->missing);
+        report_add(said[2], "; %zu not run%s", counts->missing,
+                   report->interrupted ? ", as the sweep was interrupted" : "");
     report_add(said[2], ".");
     if (n > bars)
-        report_add(said[2], " %zu more settings were measured: they are on the page.", n - bars);
+        report_add(said[2], " The page has %zu more setting%s.", n - bars, text_s(n - bars));
     plot_table_panel(table, said[0], said[1], said[2]);
     plot_number(table->plot, "bars", sum->best->value[report_rival(sum->best)].range);
-    plot_number(table->plot, "known", sum->known == n);
 }
 
 static void prepare_slide(struct plot *plot, struct plot_grid *grid)
@@ -217,6 +224,7 @@ static void write_slide(struct plot_table *table)
     static const size_t styles[LAYERS] = {FIGURE_DP, FIGURE_RANKS};
     struct slide slide = {.answer = &answer, .best = sum.best};
     size_t bars = 0;
+    bool rival[2] = {false}; /* of all panels */
 
     table->plot->narrow = false;
     if (!sum.best)
@@ -244,25 +252,33 @@ static void write_slide(struct plot_table *table)
                 NULL);
     }
     for (size_t i = 0; i < slide.n; ++i)
-        bars += slide.panel[i].layer[0] && slide.panel[i].layer[1] ? 2 : 1;
+        for (size_t l = 0; l < LAYERS; ++l)
+            if (slide.panel[i].layer[l]) {
+                const bool cores = report_rival(slide.panel[i].layer[l]) == REPORT_OF_CORES;
+
+                ++bars;
+                slide.panel[i].rival[cores] = rival[cores] = true;
+            }
     say(table, &answer, &sum, bars);
+    plot_number(table->plot, "single", rival[1] || sum.known == answer.settings);
     for (size_t i = 0; i < slide.n; ++i) {
         const struct panel *panel = &slide.panel[i];
         const char *workload = panel->group->point->key->workload;
         char title[PLOT_TEXT] = "", rows[PLOT_TEXT] = "";
-        bool rivals[2] = {false}; /* one device, one process on all cores */
 
         report_add(title, "%.*s%s", report_name_length(report, workload), workload,
                    report_axes_words(panel->group->point->key, PHRASE));
         report_add(rows, "%zu rows%s", panel->batch,
                    figure_is_weak(panel->group) ? " per device" : "");
         for (size_t l = 0; l < LAYERS; ++l)
-            if (panel->layer[l])
-                rivals[report_rival(panel->layer[l]) == REPORT_OF_CORES] = true;
+            if (panel->layer[l] == sum.best || (panel->layer[l] && panel->layer[l] == sum.worst))
+                report_add(rows, panel->layer[l] == sum.best ? ": the best" : ": the worst");
+        /* Where the bars differ in what they are compared with, each panel says it. */
         plot_table_panel(table, title, rows,
-                         !rivals[1]   ? "1 is one device"
-                         : !rivals[0] ? "1 is one process, all cores"
-                                      : "1 is the best single process");
+                         !rival[0] || !rival[1] ? ""
+                         : !panel->rival[1]     ? "against one device"
+                         : !panel->rival[0]     ? "against all cores"
+                                                : "against the best process");
         for (size_t l = 0; l < LAYERS; ++l) {
             const struct report_point *point = panel->layer[l];
 

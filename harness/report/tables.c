@@ -45,7 +45,7 @@ static void add_counts(struct grid *grid, const struct report_counts *counts,
 static void fill_counts(struct grid *grid, const struct report *report)
 {
     snprintf(grid->contents, sizeof grid->contents, "%zu run%s", report->n_runs,
-             report->n_runs == 1 ? "" : "s");
+             text_s(report->n_runs));
     grid_headings(grid, "text", "Run");
     grid_headings(grid, "number", "planned|measured|verified|failed|skipped|missing|timed");
     for (size_t r = 0; r < report->n_runs; ++r)
@@ -76,8 +76,7 @@ static void fill_costs(struct grid *grid, const struct report *report)
         report_cell_number(grid, 1e9 * run->writing / (double)run->costs.launches, report_time);
         report_cell_number(grid, 1e6 * record_costs_ms(&run->costs, run->writing), report_time);
     }
-    snprintf(grid->contents, sizeof grid->contents, "%zu run%s", grid->rows,
-             grid->rows == 1 ? "" : "s");
+    snprintf(grid->contents, sizeof grid->contents, "%zu run%s", grid->rows, text_s(grid->rows));
 }
 
 static void fill_failures(struct grid *grid, const struct report *report)
@@ -166,7 +165,7 @@ static void add_answer(struct grid *grid, const struct report *report, const str
     report_cell_metric(grid, point->base, REPORT_STEP);
     report_cell_metric(grid, point, REPORT_STEP);
     grid_cell(grid, "text where", "%d\u00a0%s%s, %zu%s%s", key->n_devices,
-              report_is_cores(point) ? "core" : "device", key->n_devices == 1 ? "" : "s",
+              report_is_cores(point) ? "core" : "device", text_s((size_t)key->n_devices),
               key->global_batch, report_oversubscribed(point) ? ", oversubscribed" : "",
               report_simulated(point->row) ? ", SIMULATED" : "");
     grid_cell(grid, "number speedup", "%s", report_speedup_words(point, PHRASE));

@@ -12,30 +12,37 @@ enum { FACT_TEXT = 4096 };
 
 /* ---- what was verified -------------------------------------------------------------------- */
 
-void report_verdict(struct text_out *out, const struct report *report)
+const char *report_verdict_words(const struct report *report, char text[REPORT_CELL_TEXT])
 {
     const struct report_counts *counts = &report->counts;
     const char *done = "measured"; /* changed if some of it was simulated */
     size_t simulated = 0;
 
+    text[0] = '\0';
     for (size_t i = 0; i < report->n_all; ++i)
         simulated += report_simulated(&report->row[i]);
     if (simulated > 0)
         done = simulated == report->n_all ? "SIMULATED" : "measured or SIMULATED";
     if (counts->verified == counts->planned && counts->planned > 0) {
-        text_print(out, "All %zu planned launches of %zu cells were %s and verified.",
-                   counts->planned, report->n_points + report->collectives->n_points, done);
-        return;
+        const size_t cells = report->n_points + report->collectives->n_points;
+
+        if (counts->planned == 1)
+            report_add(text, "The only planned launch was %s and verified.", done);
+        else
+            report_add(text, "All %zu planned launches of %zu cell%s were %s and verified.",
+                       counts->planned, cells, text_s(cells), done);
+        return text;
     }
-    text_print(out, "Of %zu planned launches, %zu were %s and %zu verified", counts->planned,
-               counts->measured, done, counts->verified);
+    report_add(text, "Of %zu planned launches, %zu %s %s and %zu verified", counts->planned,
+               counts->measured, text_were(counts->measured), done, counts->verified);
     if (counts->failed > 0)
-        text_print(out, "; %zu FAILED", counts->failed);
+        report_add(text, "; %zu FAILED", counts->failed);
     if (counts->skipped > 0)
-        text_print(out, "; %zu skipped", counts->skipped);
+        report_add(text, "; %zu skipped", counts->skipped);
     if (counts->missing > 0)
-        text_print(out, "; %zu not run", counts->missing);
-    text_print(out, ".");
+        report_add(text, "; %zu not run", counts->missing);
+    report_add(text, ".");
+    return text;
 }
 
 /* ---- how it scales ------------------------------------------------------------------------ */

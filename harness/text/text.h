@@ -42,6 +42,22 @@ void text_add_shell(char *text, size_t bytes, const char *word);
 /* Whether a list with commas or blanks between its words has the word. */
 bool text_has_word(const char *list, const char *word);
 
+/* Words after a number: "1 launch was", "2 launches were", "1 cell is". */
+static inline const char *text_s(size_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+static inline const char *text_are(size_t n)
+{
+    return n == 1 ? "is" : "are";
+}
+
+static inline const char *text_were(size_t n)
+{
+    return n == 1 ? "was" : "were";
+}
+
 /* Fills the text of an error. Returns -1. */
 int text_fail(struct text_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -145,7 +145,7 @@ def check_missing(lockstep: str, whole: str, path: str) -> None:
     row = [row for row in csv.DictReader(io.StringIO(run(lockstep, 1, "--format", "csv", path), newline=""))
            if (row["workload"], row["mode"], row["devices"], int(row["batch"])) == key]
     check([(one["launches"], one["certain"]) for one in row] == [("5", "0")] and float(row[0]["step_time_seconds"]) > 0 and
-          row[0]["doubt"].startswith("1 of 6 planned launches are missing"), f"csv: {key} has 5 of 6 launches: {row}")
+          row[0]["doubt"].startswith("1 of 6 planned launches is missing"), f"csv: {key} has 5 of 6 launches: {row}")
     root = xml.fromstring(run(lockstep, 1, "--format", "junit", path))
     check(len(list(root.iter("error"))) == 1 and len(list(root.iter("failure"))) == 1, "junit: missing")
     check("::error title=lockstep::1 of" in run(lockstep, 1, "--format", "annotations", path),

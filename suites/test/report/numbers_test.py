@@ -386,6 +386,10 @@ def count_words(n, one):
     return f"{n} {one}{'' if n == 1 else 's'}"
 
 
+def were(n):
+    return "was" if n == 1 else "were"
+
+
 def shards(launch):
     rows, parts, i = launch.line["shard_rows"], [], 0
     while i < len(rows):
@@ -667,7 +671,7 @@ def doubts(file):
         return "This is no evidence of speed: more devices than cores"
     if not sure or not noisy:
         return noisy_cells(file) if sure else ""
-    some = f"{len(noisy)} of {len(settings)} settings on several devices {'was' if len(noisy) == 1 else 'were'} not certain enough to count"
+    some = f"{len(noisy)} of {len(settings)} settings on several devices {were(len(noisy))} not certain enough to count"
     larger = max((p for p in noisy if p.speedup.middle > best.speedup.middle), key=lambda p: p.speedup.middle, default=None)
     return some + (" (one was not measured well enough)" if larger and unmeasured(larger.speedup) else
                    f" (a larger number, {ratio(larger.speedup.middle)}, {'is more than is possible' if larger.beyond() else 'may be chance'})" if larger else "")
@@ -700,7 +704,7 @@ def answer(file):
                if n == 1 else f"Measured {n} times, too few to be certain")
         much = sum(disturbed(a) or disturbed(b) for a, b in best.pairs(best.base))
         rest += [("A launch of it failed, so not certain" if doubt == "failed" else few if n < 6 else
-                  f"{much} of its {n} launches were disturbed, too many to be certain" if doubt == "disturbed" else
+                  f"{much} of its {n} launches {were(much)} disturbed, too many to be certain" if doubt == "disturbed" else
                   "That is too noisy to be certain") + again]
     elif doubts(file):
         rest += [doubts(file) + again]
@@ -815,7 +819,7 @@ def slide_bars(file):
     return [p for _, bars in panels for mode in ("dp", "ddp") if (p := bars.get(mode))]
 
 
-def slide_sentences(file):
+def slide_sentences(file, peers=None):
     planned, missing = file.run["planned"], file.run["planned"] - len(file.cells)
     settings, best, worst, least = slide_settings(file)
 
@@ -838,13 +842,18 @@ def slide_sentences(file):
     second = [f"At worst {setting(*worst)}."] if worst[0] is not best[0] else []
     if 0 < unsure < n:
         second += [f"In {unsure} of {n} settings it is not certain whether it pays."]
-    if known < n:
+    if not known:
+        second += ["One process on all cores was not measured, so whether it pays is not shown."]
+    elif known < n:
         second += [f"In {n - known} of {n} settings one process on all cores was not measured, so whether it pays is not shown."]
-    said = f"{sum(l.ok for l in file.cells)} of {planned} planned launches were verified, on virtual devices"
+    if peers:
+        second += [peers.slide_words()]
+    good = sum(l.ok for l in file.cells)
+    said = f"{good} of {planned} planned launches {were(good)} verified, on virtual devices"
     said += f"; {missing} not run." if missing else "."
     left = n - len(slide_bars(file))
-    said += f" {left} more settings were measured: they are on the page." if left else ""
-    return [f"{head} at best {setting(*best)}.{doubt}", " ".join(second + state(file)), said]
+    said += f" The page has {left} more {'setting' if left == 1 else 'settings'}." if left else ""
+    return [f"{head} at best {setting(*best)}.{doubt}", " ".join(second + state(file, True)), said]
 
 
 class Peers:
@@ -926,6 +935,16 @@ class Peers:
             rows += [self.ratio_row(self.ratio(*sides), "-") for sides in speed_ups]
         return rows
 
+    def slide_words(self):
+        """Lockstep next to PyTorch's fastest program in all settings."""
+        k, cells = self.file["devices"], self.file["cells"]
+        all_of = [self.ratio(self.arm(c, "lockstep", "dp", k), self.fastest(c, ["parallel", "plain"], k)) for c in cells]
+        torches = " and ".join([self.file["versions"]["torch"], *(b["torch"] for b in self.file["versions"].get("beside", []))])
+        faster = sum(v.kind == "interval" and v.hi < 1 for v in all_of)
+        busy = "; the machine was busy at the start" if self.file["machine"]["load_start"][0] > 0.5 else ""
+        return (f"Lockstep is faster than PyTorch {torches} in {faster} of {len(cells)} settings: a step takes "
+                f"{ratio(min(v.middle for v in all_of))} to {ratio(max(v.middle for v in all_of))} of the time of its fastest program{busy}.")
+
     @staticmethod
     def ratio_row(value, words):
         return [None, ratio(value.middle), spread(value, ratio), str(value.n), words]
@@ -1002,22 +1021,26 @@ def alike(points):
     return max(lag1(x), 0) if beyond_chance(lag1, x) else 0
 
 
-def state(file):
-    """What intervals do not allow for."""
+def state(file, brief=False):
+    """What intervals do not allow for; the slide has it in brief."""
     good = [l for l in file.cells if l.ok]
     change, said = drift(file, True), []
     much, unknown = sum(map(disturbed, good)), sum(l.line.get("foreign_frac") is None and not disturbed(l) for l in good)
     sessions = 1 + max(l.line["sitting"] for l in file.cells)
     if abs(change) > 0:
-        said += [f"the machine drifted, times became {100 * abs(change):.0f} % {'longer' if change > 0 else 'shorter'}"]
+        said += [f"{'' if brief else 'the machine drifted, '}times became {100 * abs(change):.0f} % {'longer' if change > 0 else 'shorter'}"]
     if file.alike > 0:
-        said += [f"launches that follow each other are alike (autocorrelation {file.alike:.2f}), so intervals may be {widening(file.alike):.1f} times too narrow"]
+        alike = f"launches that follow each other are alike (autocorrelation {file.alike:.2f}), so "
+        said += [f"{'' if brief else alike}intervals may be {widening(file.alike):.1f} times too narrow"]
     if much:
         most = [100 * max((number(l.line[name]) for l in good if l.line.get(name) is not None), default=0)
                 for name in ("foreign_frac", "steal_frac")]
-        said += [f"{much} of {len(good)} launches were disturbed: up to {most[0]:.0f} % of the time of their cores "
-                 f"went to other programs, {most[1]:.0f} % to other machines"]
-    said += [f"whether {unknown} of {len(good)} launches were disturbed is not known"] if unknown else []
+        why = f": up to {most[0]:.0f} % of the time of their cores went to other programs, {most[1]:.0f} % to other machines"
+        said += [f"{much} of {len(good)} launches {were(much)} disturbed{'' if brief else why}"]
+    if unknown and much and brief:
+        said[-1] += f", of {unknown} it is not known"
+    elif unknown:
+        said += [f"whether {unknown} of {len(good)} launches {were(unknown)} disturbed is not known"]
     said += [f"there were {sessions} sessions, between which the machine may have changed"] if sessions > 1 else []
     return [f"Keep in mind: {'; '.join(said)}."] if said and file.run["source"] == "measured" else []
 
@@ -1158,7 +1181,7 @@ def plant(page, expected, strip, paragraphs):
     return missed
 
 
-def elsewhere(lockstep, records, out, file):
+def elsewhere(lockstep, records, out, file, peers=None):
     """What is wrong with the sentences in summary.md, in annotations, and on the slide."""
     said = " ".join(answer(file))
     annotations = subprocess.run([lockstep, "report", records, "--format", "annotations"], check=False,
@@ -1170,15 +1193,15 @@ def elsewhere(lockstep, records, out, file):
             wrong.append(f"{name} lacks '{said}'")
     if not choice(file)[2]:
         return wrong
-    return wrong + slide_words(out, file)
+    return wrong + slide_words(out, file, peers)
 
 
-def slide_words(out, file):
+def slide_words(out, file, peers=None):
     """What is wrong with the slide."""
     wrong = []
     words = (out / "slide-text.tsv").read_text(encoding="utf-8").splitlines()[:3]
     drawn = " ".join(" ".join(xml.parse(out / "slide.svg").getroot().itertext()).split())
-    for text, line in zip(slide_sentences(file), words):
+    for text, line in zip(slide_sentences(file, peers), words):
         if line.partition("\t")[2] != text or text not in drawn:
             wrong.append(f"the slide says '{line}', not '{text}'")
     size_of_png = (out / "slide.png").read_bytes()[16:24]
@@ -1257,7 +1280,7 @@ def main():
     expected = {name: rows for name, rows in expected.items() if rows}
     strip, paragraphs = strip_texts(file), sentences(file)
     wrong, n = compare(page, expected, strip, paragraphs)
-    wrong += elsewhere(lockstep, records, out, file)
+    wrong += elsewhere(lockstep, records, out, file, peers)
     wrong += made_up(lockstep, make_records[0], out) if make_records else []
     for line in wrong[:40]:
         print(f"FAILED: {line}", file=sys.stderr)

@@ -96,7 +96,7 @@ test_figure() {
     has index.html '3 devices train mlp 2.94 times as fast as DataParallel on one (batch 4096; at most 3.00 is possible).<small> Measured once, so not certain: sweep again with --launches 6.'
     has index.html 'Run feedface is unsealed: its lines have no chain, so an edit would not show.'
     has_not index.html 'has no end line'
-    has index.html '60 of 80 cells had DataParallel on one device as their base'
+    has index.html '60 of 80 cells had DataParallel on one device as the base'
     has index.html '<summary><h3>Cells</h3> <span class="count">80 cells</span></summary>'
     has index.html 'Bars of one launch: 5th to 95th percentile of its 40 steps'
     has index.html 'Run feedface00000001'
@@ -239,7 +239,7 @@ test_unpaired() {
     sed '$d' six.jsonl | grep -v '"mode":"dp"' >plain.jsonl
     sed '$d' six.jsonl | grep -v '"mode":"plain"' | sed 's/feedface00000001/feedface00000009/' >dp.jsonl
     report 1 plain.jsonl dp.jsonl --out out
-    has out/index.html '80 of 100 cells had no launch in common with their base case'
+    has out/index.html '80 of 100 cells had no launch in common with the base case'
     grep '"launch":0}\|"created_utc"' six.jsonl >first.jsonl
     report 1 first.jsonl --out out
     one_line '100 of 600 planned launches are verified'

@@ -168,9 +168,9 @@ Test(drift, the_answer_says_what_intervals_do_not_allow_for)
     } list[] = {
         {0, 0, 1, 1, "Nothing has to be measured again."},
         {0.31, 0, 1, 1,
-         "Keep in mind: 1 of 12 launches were disturbed: up to 31 % of the time of their cores "
+         "Keep in mind: 1 of 12 launches was disturbed: up to 31 % of the time of their cores "
          "went to other programs, 0 % to other machines."},
-        {NAN, 0, 1, 1, "Keep in mind: whether 1 of 12 launches were disturbed is not known."},
+        {NAN, 0, 1, 1, "Keep in mind: whether 1 of 12 launches was disturbed is not known."},
         {0, 1, 1, 1,
          "Keep in mind: there were 2 sessions, between which the machine may have changed."},
         {0, 0, 0.05, 1, "Keep in mind: the machine drifted, times became 7 % shorter."},
