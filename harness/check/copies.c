@@ -341,11 +341,11 @@ int runner_copies(const char *command, struct runner_run *run)
         }
         if (pair->wrong > 0)
             snprintf(result->reason, sizeof result->reason,
-                     "%zu of %zu copies are wrong, %zu of them under load, %zu while all devices "
+                     "%zu of %zu copies %s wrong, %zu of them under load, %zu while all devices "
                      "copied. What arrived: %s. The first: %zu of %zu bytes, from byte %zu on, "
                      "xor 0x%02x",
-                     pair->wrong, pair->copies, pair->loaded, pair->together, found, pair->differ,
-                     pair->bytes, pair->first, pair->bits);
+                     pair->wrong, pair->copies, text_are(pair->wrong), pair->loaded, pair->together,
+                     found, pair->differ, pair->bytes, pair->first, pair->bits);
     }
     for (int d = 0; d < c->n; ++d) {
         dp_tensor_free(&c->from[d]);

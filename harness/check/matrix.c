@@ -96,7 +96,8 @@ void runner_matrix_text(FILE *stream, const struct runner_matrix *matrix)
         fputs("each mutant ran until the first case that caught it", stream);
     else
         fprintf(stream, "%zu catch no mutant", idle);
-    fprintf(stream, "; %zu more need capabilities that the mutants lack\n", matrix->left_out);
+    fprintf(stream, "; %zu more need%s capabilities that the mutants lack\n", matrix->left_out,
+            matrix->left_out == 1 ? "s" : "");
     if (matrix->runs < matrix->n * matrix->n_tests)
         fprintf(stream, "runs      %zu of %zu: in the others the case never asks for the bug\n",
                 matrix->runs, matrix->n * matrix->n_tests);

@@ -131,8 +131,8 @@ void runner_require_devices(struct runner_run *run)
     for (int p = 0; p < RUNNER_PROFILES; ++p)
         if (skipped[p] > 0)
             snprintf(fail_profile(run, &runner_profiles[p], 0, "devices"), RUNNER_TEXT,
-                     "profile %s needs %d devices, or as many ranks: %zu of its cases were skipped "
-                     "for want of them, so it was not tested",
+                     "profile %s needs %d devices, or as many ranks: without them %zu of its cases "
+                     "cannot run, so it was not tested",
                      runner_profiles[p].name, runner_profiles[p].devices, skipped[p]);
 }
 

@@ -243,7 +243,8 @@ const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TE
     if (why[0] != '\0')
         text_add(sentence, RUNNER_TEXT, " (%s)", why);
     if (runner_left_out(run) > 0)
-        text_add(sentence, RUNNER_TEXT, "; %zu more were not selected", runner_left_out(run));
+        text_add(sentence, RUNNER_TEXT, "; %zu more %s not selected", runner_left_out(run),
+                 text_were(runner_left_out(run)));
     if (run->unfelt)
         text_add(sentence, RUNNER_TEXT,
                  "; but no case failed on '%.64s': that call was in none, or nothing came of it",

@@ -150,7 +150,8 @@ static int add_files(const struct arguments *arguments, struct baseline *baselin
             add_lines(baseline, source);
         }
         if (status == 0 && source->crowded > 0)
-            printf("%s: %zu cells are oversubscribed, and left out\n", records, source->crowded);
+            printf("%s: %zu cell%s left out: oversubscribed\n", records, source->crowded,
+                   text_s(source->crowded));
         baseline_source_free(source);
     }
     free(source);

@@ -66,8 +66,9 @@ static void check_source(struct baseline_source *source, bool allow_dirty)
     if (!file->sealed)
         compare_note(&source->refused, "%.120s:1: unsealed: an edit would not show", path);
     if (counts->missing > 0 || !file->ended)
-        compare_note(&source->refused, "%.120s:%zu: not finished: %zu of %zu launches are in it%s",
+        compare_note(&source->refused, "%.120s:%zu: not finished: %zu of %zu launches %s in it%s",
                      path, file->n_cells + 1, counts->planned - counts->missing, counts->planned,
+                     text_are(counts->planned - counts->missing),
                      file->ended ? "" : ", and no end");
     for (size_t c = 0; c < file->n_cells; ++c)
         if (file->cell[c].sitting != file->cell[0].sitting) {

@@ -117,8 +117,9 @@ void compare_files(struct compare *compare)
         const struct report_run *run = &compare->report[side].run[0];
 
         if (counts->missing > 0)
-            compare_note(&compare->remarks, "%s is not finished: %zu of %zu launches are in it.",
-                         side_names[side], counts->planned - counts->missing, counts->planned);
+            compare_note(&compare->remarks, "%s is not finished: %zu of %zu launches %s in it.",
+                         side_names[side], counts->planned - counts->missing, counts->planned,
+                         text_are(counts->planned - counts->missing));
         else if (!run->ended)
             compare_note(&compare->remarks, "%s has no end: its sweep was stopped.",
                          side_names[side]);

@@ -237,12 +237,13 @@ static int compare_two(const struct compare_options *options)
         compare_judge(compare);
         compare_warmups(compare);
         if (compare->n_cells == compare->count[COMPARE_UNMEASURED])
-            status = command_refuse(
-                NAME,
-                "nothing to compare: %zu cells are only in %s, %zu only in %s, and "
-                "%zu in both, verified in neither",
-                compare->only[COMPARE_A], options->path[COMPARE_A], compare->only[COMPARE_B],
-                options->path[COMPARE_B], compare->n_cells);
+            status =
+                command_refuse(NAME,
+                               "nothing to compare: %zu cell%s only in %s, %zu only in %s, and "
+                               "%zu in both, verified in neither",
+                               compare->only[COMPARE_A], text_s(compare->only[COMPARE_A]),
+                               options->path[COMPARE_A], compare->only[COMPARE_B],
+                               options->path[COMPARE_B], compare->n_cells);
         else
             status = compare_print(&compare_files_judge, compare, compare->n_cells, options->format,
                                    options->verbose);

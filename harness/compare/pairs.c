@@ -150,7 +150,8 @@ static int run_pairs(struct pairs *pairs)
     }
     watch_close(&watch);
     if (status == EXIT_INTERRUPTED)
-        command_complain(NAME, "interrupted: %zu of %zu pairs are done; %s", pairs->done, all,
+        command_complain(NAME, "interrupted: %zu of %zu pairs %s done; %s", pairs->done, all,
+                         text_are(pairs->done),
                          pairs->look > 1
                              ? "only the first interim analysis was judged, in the record"
                              : "nothing was judged");

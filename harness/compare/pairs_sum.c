@@ -269,14 +269,14 @@ enum pairs_fitness pairs_fit(const struct pairs *pairs, char words[COMPARE_TEXT]
 
     if (alarms > 0) {
         snprintf(words, COMPARE_TEXT,
-                 "%zu of %zu verdicts are false alarms. Chance does this in at most 1 of 10 such "
+                 "%zu of %zu verdicts %s. Chance does this in at most 1 of 10 such "
                  "comparisons: measure again",
-                 alarms, pairs->cells + 1);
+                 alarms, pairs->cells + 1, alarms == 1 ? "is a false alarm" : "are false alarms");
         return PAIRS_UNFIT;
     }
     if (has_verdict(pairs, PAIRS_INVALID)) {
-        snprintf(words, COMPARE_TEXT, "%zu of %zu cells are INVALID, for reasons that stand there",
-                 invalid, pairs->cells);
+        snprintf(words, COMPARE_TEXT, "%zu of %zu cells %s INVALID, for reasons that stand there",
+                 invalid, pairs->cells, text_are(invalid));
         return PAIRS_UNFIT;
     }
     /* Finds the cell in which the smallest change that is found is the largest; unknown is larger

@@ -310,6 +310,7 @@ void grid_part(struct grid *grid, size_t most)
     fputc('\n', grid->out->file);
     grid_markdown(grid, most);
     if (grid->rows > grid->shown)
-        text_print(grid->out, "\n%zu more are not shown.\n", grid->rows - grid->shown);
+        text_print(grid->out, "\n%zu more %s not shown.\n", grid->rows - grid->shown,
+                   text_are(grid->rows - grid->shown));
     grid_close(grid);
 }

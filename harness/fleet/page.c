@@ -38,7 +38,8 @@ static void put_table(struct grid *grid, size_t n, const char *remark)
     snprintf(grid->note, sizeof grid->note, "%s", remark);
     if (n > SHOWN)
         snprintf(grid->note, sizeof grid->note,
-                 "%zu more are not shown here: --format csv or json has all.", n - SHOWN);
+                 "%zu more %s not shown here: --format csv or json has all.", n - SHOWN,
+                 text_are(n - SHOWN));
     if (n > 0)
         grid_html(grid);
     grid_close(grid);
@@ -256,15 +257,17 @@ int fleet_page(const char *folder, const struct fleet *fleet, struct text_error 
         judged += fleet->node[i].status < FLEET_BROKEN && fleet->node[i].n_facts > 0;
     }
     badge[0].tone = tones[fleet_exit(fleet)];
-    snprintf(badge[0].head, sizeof badge[0].head, "%zu of %zu nodes pass", passing, fleet->n);
+    snprintf(badge[0].head, sizeof badge[0].head, "%zu of %zu nodes %s", passing, fleet->n,
+             passing == 1 ? "passes" : "pass");
     fleet_count_words(fleet, badge[0].words);
     fleet_basis_words(fleet, words);
     badge[1].tone = fleet->outlying > 0 ? REPORT_RED : open ? REPORT_AMBER : REPORT_GOOD;
     snprintf(badge[1].head, sizeof badge[1].head,
              fleet->rule.comparisons > 0 ? "%zu outlying node%s" : "no number was compared",
              fleet->outlying, fleet->outlying == 1 ? "" : "s");
-    snprintf(badge[1].words, sizeof badge[1].words, "%zu of %zu numbers were compared.",
-             fleet->rule.series - fleet->rule.small, fleet->rule.series);
+    snprintf(badge[1].words, sizeof badge[1].words, "%zu of %zu numbers %s compared.",
+             fleet->rule.series - fleet->rule.small, fleet->rule.series,
+             text_were(fleet->rule.series - fleet->rule.small));
     badge[2].tone = differ + fleet->n_splits > 0 || judged < 2 ? REPORT_AMBER : REPORT_GOOD;
     if (judged < 2)
         snprintf(badge[2].head, sizeof badge[2].head, "no nodes were compared");

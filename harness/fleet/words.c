@@ -126,7 +126,8 @@ void fleet_node_words(const struct fleet_node *node, char text[2 * FLEET_TEXT])
     if (text[0] == '\0' && node->worse > 0)
         fleet_worse_words(node->worst, text, 2 * FLEET_TEXT);
     if (node->why[0] == '\0' && node->worse > 1)
-        text_add(text, 2 * FLEET_TEXT, "; %zu more of its numbers are worse", node->worse - 1);
+        text_add(text, 2 * FLEET_TEXT, "; %zu more of its numbers %s worse", node->worse - 1,
+                 text_are(node->worse - 1));
     fleet_advice_words(node, advice);
     if (advice[0] != '\0')
         text_add(text, 2 * FLEET_TEXT, "; %s", advice);

@@ -90,7 +90,7 @@ void fleet_markdown(FILE *stream, const struct fleet *fleet)
         if (n++ < SHOWN)
             text_print(&out, "%s* No majority: %s\n", n == 1 ? "\n" : "", item.words);
     if (n > SHOWN)
-        text_print(&out, "\n%zu more are not shown.\n", n - SHOWN);
+        text_print(&out, "\n%zu more %s not shown.\n", n - SHOWN, text_are(n - SHOWN));
     fleet_rule_words(fleet, words);
     text_print(&out, "\n%s\n", words);
     fleet_basis_words(fleet, words);

@@ -128,12 +128,13 @@ int forecast_main(int argc, char **argv)
 
             status = counts.without > 0 || counts.not_simulated > 0 ? EXIT_NOT_RESOLVED : 0;
             if (counts.without > 0)
-                command_complain(NAME, "%zu of %zu lines have no number: the last column says why",
-                                 counts.without, counts.lines);
+                command_complain(NAME, "%zu of %zu lines %s no number: the last column says why",
+                                 counts.without, counts.lines,
+                                 counts.without == 1 ? "has" : "have");
             else if (counts.not_simulated > 0)
-                command_complain(NAME,
-                                 "%zu of %zu lines were not simulated: the last column says why",
-                                 counts.not_simulated, counts.lines);
+                command_complain(
+                    NAME, "%zu of %zu lines %s not simulated: the last column says why",
+                    counts.not_simulated, counts.lines, text_were(counts.not_simulated));
         }
         forecast_free(&forecast);
     }

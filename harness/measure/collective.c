@@ -137,10 +137,10 @@ static int verify_numbers(struct iterations *it, struct dp_error *err)
             snprintf(reason, sizeof reason,
                      "iteration %zu, rank %d (%s), index %lld: expected 0x%0*" PRIx64
                      ", actual 0x%0*" PRIx64 ", XOR 0x%0*" PRIx64
-                     "; %zu of %zu numbers differ there",
+                     "; %zu of %zu numbers differ%s there",
                      step, rank, dp_slot_name(dp_group_slot(it->group, r)), found.index, digits,
                      found.expected, digits, found.actual, digits, found.expected ^ found.actual,
-                     found.wrong, collective_out(&it->data, rank).n);
+                     found.wrong, collective_out(&it->data, rank).n, found.wrong == 1 ? "s" : "");
             cell->first_bad_step = (long)step;
             cell->flags[step] |= RECORD_BAD_VALUES;
             return cell_fail(cell, RECORD_FAILED, reason);

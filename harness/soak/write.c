@@ -87,8 +87,8 @@ static void print_text(const struct soak *soak)
     }
     printf("compared: %zu values with their known answers\n", soak->found.compared);
     if (soak->ranks.overlap)
-        printf("overlap: %zu of %zu buckets were launched while backward went on\n",
-               soak->ranks.beside, soak->ranks.buckets);
+        printf("overlap: %zu of %zu buckets %s launched while backward went on\n",
+               soak->ranks.beside, soak->ranks.buckets, text_were(soak->ranks.beside));
     if (soak->seconds > 0)
         printf("checking: %.1f %% of the time\n", 100 * soak->check_seconds / soak->seconds);
     const struct soak_found *found = &soak->found;

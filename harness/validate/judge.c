@@ -71,8 +71,9 @@ static enum validate_verdict find_point_doubt(const struct validate *validate,
     }
     for (size_t i = 0; i < point->n && why[0] == '\0' && !is_slowed(point); ++i)
         if (!point->row[i].verified)
-            snprintf(why, VALIDATE_TEXT, "%zu of its %zu launches are not verified: %.200s",
-                     point->n - point->verified, point->n, point->row[i].cell->reason);
+            snprintf(why, VALIDATE_TEXT, "%zu of its %zu launches %s not verified: %.200s",
+                     point->n - point->verified, point->n, text_are(point->n - point->verified),
+                     point->row[i].cell->reason);
     if (why[0] == '\0' && report_oversubscribed(point))
         snprintf(why, VALIDATE_TEXT,
                  "it is oversubscribed: more devices than cores, or several "

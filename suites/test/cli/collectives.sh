@@ -87,7 +87,7 @@ while read -r name place count; do
             --devices 'virt:4+fault:flip@9/2' --counts 4 --sizes 4000 --communicator $over \
             --seconds 0.001 --steps 8:8 --warmup 5:0 --out flip-$name-$place-$over.jsonl
         expect_count 1 "$cell.*\"status\":\"failed\".*\"first_bad_step\":8," flip-$name-$place-$over.jsonl
-        grep -o 'iteration 8, rank 2 (virt:2), index [0-9]*: expected 0x[0-9a-f]\{8\}, actual 0x[0-9a-f]\{8\}, XOR 0x[0-9a-f]\{8\}; 1 of '$count' numbers differ there' \
+        grep -o 'iteration 8, rank 2 (virt:2), index [0-9]*: expected 0x[0-9a-f]\{8\}, actual 0x[0-9a-f]\{8\}, XOR 0x[0-9a-f]\{8\}; 1 of '$count' numbers differs there' \
             flip-$name-$place-$over.jsonl >found || fail "the flip is not named: $(grep -o '"reason":"[^"]*"' flip-$name-$place-$over.jsonl)"
         expected=$(sed 's/.*expected \(0x[0-9a-f]*\).*/\1/' found)
         actual=$(sed 's/.*actual \(0x[0-9a-f]*\).*/\1/' found)

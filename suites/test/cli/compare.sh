@@ -221,7 +221,7 @@ compare 0 part.jsonl a.jsonl
 prints 'Only in A: 0, only in B: 6'
 grep -v '"workload":"mlp\|lockstep/end' b.jsonl >rest.jsonl
 again rest.jsonl
-refuse 'nothing to compare: 6 cells are only in again.jsonl, 6 only in part.jsonl, and 0 in both' \
+refuse 'nothing to compare: 6 cells only in again.jsonl, 6 only in part.jsonl, and 0 in both' \
     "$lockstep" compare again.jsonl part.jsonl
 "$make_records" no-cells none.jsonl
 again none.jsonl

@@ -101,7 +101,7 @@ make single 1 1
 fleet 0 single --out page
 prints '^Take out none of 1: it keeps its limits[.] Nodes were not compared: that takes at least 8 of them[.]'
 expect_count 0 '<circle' page/index.html
-badge good '1 of 1 nodes pass'
+badge good '1 of 1 nodes passes'
 badge amber 'no number was compared'
 badge amber 'no nodes were compared'
 make whole 24 3

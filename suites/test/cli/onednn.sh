@@ -78,7 +78,7 @@ chosen() {
     by cpu 1 "$1"
     by cpu-onednn 1 "$1"
     others cpu-onednn "$1"
-    one_line 2 'nothing to compare: 4 cells are only in cpu-cblas.jsonl, 4 only in cpu-onednn.jsonl' \
+    one_line 2 'nothing to compare: 4 cells only in cpu-cblas.jsonl, 4 only in cpu-onednn.jsonl' \
         "$1" compare cpu-cblas.jsonl cpu-onednn.jsonl
     cp before.jsonl cpu.jsonl
     more=--resume

@@ -40,7 +40,7 @@ while [ "$n" -lt 100 ]; do
         NR > 1 && NR <= n + 1 { for (i = 3; i <= NF; ++i) if ($i != (NR == from + 2 && i == to + 3 ? "FAIL" : "PASS")) exit 1 }
         NR == n + 1 { rows = 1; exit } END { exit !rows }' out || fail "$fault: $(cat out)"
     expect_count 1 '^FAIL  virt:' out
-    prints "^.*FAIL virt:$from to virt:$to: 1 of 120 copies are wrong, .* What arrived: $arrived\. The first: [1-9]"
+    prints "^.*FAIL virt:$from to virt:$to: 1 of 120 copies is wrong, .* What arrived: $arrived\. The first: [1-9]"
     prints "120 copies of each pair (.* FAIL copies by threads with $devices devices: $((devices * devices - 1)) of $((devices * devices)) cases passed, 1 failed"
     [ ! -s err ] || fail "$fault: $(cat err)"
 done
@@ -76,7 +76,7 @@ grep -q 'call 5 of move fails on purpose' err || fail "$(cat err)"
 copies 1 virt:2+fault:copy-flip@7/1/0 --format junit --out copies.xml
 prints 'FAIL virt:1 to virt:0: '
 expect_count 1 '<testsuites name="lockstep check" tests="4" failures="1" errors="0" skipped="0"' copies.xml
-expect_count 1 '<testcase classname="lockstep.COPY" name="virt:1 to virt:0".*<failure message="1 of 120 copies are wrong' copies.xml
+expect_count 1 '<testcase classname="lockstep.COPY" name="virt:1 to virt:0".*<failure message="1 of 120 copies is wrong' copies.xml
 grep -q 'check --devices virt:2+fault:copy-flip@7/1/0 --copies 16</failure>' copies.xml || fail "no command to repeat it"
 no_devices 77 "'virt:1' has fewer than two devices" --copies 16 --devices virt:1
 no_devices 1 '--require-devices 2: virt:1 has 1' --copies 16 --devices virt:1 --require-devices 2

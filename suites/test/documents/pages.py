@@ -246,7 +246,7 @@ PAGES: dict[str, tuple[Row, ...]] = {
               prints=(r"^Total Tests: [1-9]",)) for label in ("gpu", "multigpu", "fakegpu")),
         Row("lockstep check --copies 32768", not_run=GPU),
         Row("lockstep check --copies 16 --devices virt:3+fault:copy-zero@40/1/2", status=(1,), prints=(
-            r"^  1 virt:1       PASS PASS FAIL$", r"^FAIL  virt:1 to virt:2: 1 of 120 copies are wrong, 0 of them under load, 1 while$",
+            r"^  1 virt:1       PASS PASS FAIL$", r"^FAIL  virt:1 to virt:2: 1 of 120 copies is wrong, 0 of them under load, 1 while$",
             r"^      all devices copied\. What arrived: zeros\. The first: 5438 of 5460 bytes,$", r"^      from byte 0 on, xor 0xff$")),
         Row("lockstep devices --ctest-resources >gpus.json", not_run=GPU),
         Row("scripts/test -L '^gpu$' --parallel 8 --resource-spec-file $PWD/gpus.json", needs="cuda",
