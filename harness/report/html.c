@@ -40,9 +40,12 @@ static void noise_badge(const struct report *report, struct report_badge *badge)
         badge->tone = REPORT_AMBER;
         report_add(badge->head, "noise unknown");
         report_add(badge->words,
-                   "Each cell was measured fewer than %d times, so the noise is unknown. Use "
-                   "--launches %d.",
-                   REPORT_LEAST_OF_CELL, REPORT_LEAST_OF_INTERVAL);
+                   "Each cell was measured fewer than %d times, so the noise is unknown. ",
+                   REPORT_LEAST_OF_CELL);
+        if (report->counts.missing > 0)
+            report_add(badge->words, "Go on with --resume.");
+        else
+            report_add(badge->words, "Use --launches %d.", REPORT_LEAST_OF_INTERVAL);
         return;
     }
     while (noise->spread > grade->most)

@@ -246,6 +246,7 @@ test_unpaired() {
     has out/index.html 'Of 600 planned launches, 100 were measured and 100 verified; 500 not run.'
     has out/index.html 'Run feedface has no end line: it goes on, or its file was cut short.'
     has out/summary.md 'Run feedface has no end line'
+    has out/index.html 'so the noise is unknown. Go on with --resume.'
     has out/index.html 'Launches of each run'
     has_not out/index.html 'no launch in common'
     has_not out/index.html ' sessions'
