@@ -229,8 +229,8 @@ const char *report_state_words(const struct report *report, bool brief, char tex
             most[e] = fmax(most[e], report_share_of(row->cell, &report_steal_sources[e]));
     }
     if (fabs(change) > 0)
-        report_add(list, "; %stimes became %.0f %% %s", brief ? "" : "the machine drifted, ",
-                   100.0 * fabs(change), change > 0 ? "longer" : "shorter");
+        report_add(list, "; the machine drifted, times became %.0f %% %s", 100.0 * fabs(change),
+                   change > 0 ? "longer" : "shorter");
     if (alike > 0 && !brief)
         report_add(list,
                    "; launches that follow each other are alike (autocorrelation %.2f), so "

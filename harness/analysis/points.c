@@ -158,13 +158,13 @@ static void find_bases(struct report_group *group, double scratch[])
         /* DDP and the verified point of DataParallel on as many devices with the same batch. */
         for (const struct report_point *dp = group->point; dp < end && report_is_ddp(point); ++dp)
             if (!point->peer && dp->verified > 0 && report_is_mode(dp, "dp") &&
-                dp->key->n_devices == key->n_devices && dp->key->global_batch == key->global_batch)
-                point->peer = dp;
-        if (point->peer) {
-            const struct report_value faster = paired_speedup(point, point->peer, scratch);
+                dp->key->n_devices == key->n_devices &&
+                dp->key->global_batch == key->global_batch) {
+                const struct report_value faster = paired_speedup(point, dp, scratch);
 
-            point->beside = report_inverse(&faster, 1.0);
-        }
+                point->peer = dp;
+                point->beside = report_inverse(&faster, 1.0);
+            }
     }
     for (struct report_point *point = group->point; point < end; ++point)
         for (struct report_point *c = end; point->base && c < all && !point->cores; ++c)

@@ -213,6 +213,43 @@ static void prepare_slide(struct plot *plot, struct plot_grid *grid)
     plot->width = SLIDE_WIDTH;
 }
 
+/* Writes the panel at that place. mixed: not all bars are compared with the same, and each panel
+ * says with what. */
+static void write_panel(struct plot_table *table, const struct panel *panel,
+                        const struct summary *sum, bool mixed, double at)
+{
+    static const size_t styles[LAYERS] = {FIGURE_DP, FIGURE_RANKS};
+    const struct report *report = figure_report(table->plot);
+    const char *workload = panel->group->point->key->workload;
+    char title[PLOT_TEXT] = "", rows[PLOT_TEXT] = "";
+
+    report_add(title, "%.*s%s", report_name_length(report, workload), workload,
+               report_axes_words(panel->group->point->key, PHRASE));
+    report_add(rows, "%zu rows%s", panel->batch, figure_is_weak(panel->group) ? " per device" : "");
+    for (size_t l = 0; l < LAYERS; ++l)
+        if (panel->layer[l] == sum->best || (panel->layer[l] && panel->layer[l] == sum->worst))
+            report_add(rows, panel->layer[l] == sum->best ? ": the best" : ": the worst");
+    plot_table_panel(table, title, rows,
+                     !mixed             ? ""
+                     : !panel->rival[1] ? "against one device"
+                     : !panel->rival[0] ? "against all cores"
+                                        : "against the best process");
+    for (size_t l = 0; l < LAYERS; ++l) {
+        const struct report_point *point = panel->layer[l];
+
+        if (!point)
+            continue;
+        const struct figure_value value = figure_value(&point->value[report_rival(point)], 1);
+        char label[PLOT_TEXT] = "";
+
+        report_add(label, "%s on %d", figure_style_words(table->plot, figure_style(point), PHRASE),
+                   point->key->n_devices);
+        plot_table_series(table, styles[l], label);
+        PLOT_ROW(table, at + 0.44 * ((double)l - 0.5), (double)l, value.middle, value.lo, value.hi,
+                 state_of(point));
+    }
+}
+
 /* Draws the best and the worst setting, and with the space that is left the largest batches of each
  * workload. The sentences are a panel of words, and each pair of bars a panel after it. */
 static void write_slide(struct plot_table *table)
@@ -221,7 +258,6 @@ static void write_slide(struct plot_table *table)
     const struct report_answer answer = report_answer_of(report);
     const struct summary sum = sum_up(report, &answer);
     const struct report_point *const ends[] = {sum.best, sum.worst};
-    static const size_t styles[LAYERS] = {FIGURE_DP, FIGURE_RANKS};
     struct slide slide = {.answer = &answer, .best = sum.best};
     size_t bars = 0;
     bool rival[2] = {false}; /* of all panels */
@@ -261,40 +297,8 @@ static void write_slide(struct plot_table *table)
             }
     say(table, &answer, &sum, bars);
     plot_number(table->plot, "single", rival[1] || sum.known == answer.settings);
-    for (size_t i = 0; i < slide.n; ++i) {
-        const struct panel *panel = &slide.panel[i];
-        const char *workload = panel->group->point->key->workload;
-        char title[PLOT_TEXT] = "", rows[PLOT_TEXT] = "";
-
-        report_add(title, "%.*s%s", report_name_length(report, workload), workload,
-                   report_axes_words(panel->group->point->key, PHRASE));
-        report_add(rows, "%zu rows%s", panel->batch,
-                   figure_is_weak(panel->group) ? " per device" : "");
-        for (size_t l = 0; l < LAYERS; ++l)
-            if (panel->layer[l] == sum.best || (panel->layer[l] && panel->layer[l] == sum.worst))
-                report_add(rows, panel->layer[l] == sum.best ? ": the best" : ": the worst");
-        /* Where the bars differ in what they are compared with, each panel says it. */
-        plot_table_panel(table, title, rows,
-                         !rival[0] || !rival[1] ? ""
-                         : !panel->rival[1]     ? "against one device"
-                         : !panel->rival[0]     ? "against all cores"
-                                                : "against the best process");
-        for (size_t l = 0; l < LAYERS; ++l) {
-            const struct report_point *point = panel->layer[l];
-
-            if (!point)
-                continue;
-            const struct figure_value value = figure_value(&point->value[report_rival(point)], 1);
-            char label[PLOT_TEXT] = "";
-
-            report_add(label, "%s on %d",
-                       figure_style_words(table->plot, figure_style(point), PHRASE),
-                       point->key->n_devices);
-            plot_table_series(table, styles[l], label);
-            PLOT_ROW(table, (double)(i + 1) + 0.44 * ((double)l - 0.5), (double)l, value.middle,
-                     value.lo, value.hi, state_of(point));
-        }
-    }
+    for (size_t i = 0; i < slide.n; ++i)
+        write_panel(table, &slide.panel[i], &sum, rival[0] && rival[1], (double)(i + 1));
 }
 
 const struct figure_row figure_slide = {

@@ -1028,7 +1028,7 @@ def state(file, brief=False):
     much, unknown = sum(map(disturbed, good)), sum(l.line.get("foreign_frac") is None and not disturbed(l) for l in good)
     sessions = 1 + max(l.line["sitting"] for l in file.cells)
     if abs(change) > 0:
-        said += [f"{'' if brief else 'the machine drifted, '}times became {100 * abs(change):.0f} % {'longer' if change > 0 else 'shorter'}"]
+        said += [f"the machine drifted, times became {100 * abs(change):.0f} % {'longer' if change > 0 else 'shorter'}"]
     if file.alike > 0:
         alike = f"launches that follow each other are alike (autocorrelation {file.alike:.2f}), so "
         said += [f"{'' if brief else alike}intervals may be {widening(file.alike):.1f} times too narrow"]
