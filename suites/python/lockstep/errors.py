@@ -9,12 +9,10 @@ from __future__ import annotations
 import os
 import re
 import traceback
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Iterable
 
-NO_REPLICA = -1
 HOST = -1
-NOWHERE = -2
 LONGEST_TEXT = 250
 
 STATUSES = ("inval", "shape", "device", "fault", "nodev", "notsup", "room", "broken", "lost")
@@ -31,21 +29,17 @@ class Report:
 
     status: str
     text: str
-    replica: int = NO_REPLICA
-    device: int = NOWHERE
-    device_also: int = NOWHERE
-
-    def of_rank(self, number: int) -> Report:
-        """As torch.multiprocessing.spawn names the process that raised it (error_index)."""
-        return replace(self, replica=number)
+    replica: int | None = None
+    device: int | None = None
+    device_also: int | None = None
 
 
 class Refusal(Exception):
     """An error of the adapter itself."""
 
-    def __init__(self, status: str, text: str, device: int = NOWHERE, also: int = NOWHERE):
+    def __init__(self, status: str, text: str):
         super().__init__(text)
-        self.report = Report(status, text, device=device, device_also=also)
+        self.report = Report(status, text)
 
 
 class Reported(Exception):
@@ -166,8 +160,7 @@ def report_of(error: BaseException) -> Report:
         report.replica, report.device = int(found[1]), int(found[2])
     elif devices:
         report.device = devices[0]
-        others = [device for device in devices[1:] if device != devices[0]]
-        report.device_also = others[0] if others else NOWHERE
+        report.device_also = next((device for device in devices if device != devices[0]), None)
     if report.status == "fault" and not isinstance(error, (RuntimeError, LayerFault)):
         traceback.print_exception(type(error), error, error.__traceback__)
     report.text = report.text[:LONGEST_TEXT - len(place)] + place

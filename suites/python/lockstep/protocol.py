@@ -3,11 +3,12 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeVar
 
 from .arrays import Array
-from .errors import LONGEST_TEXT, NO_REPLICA, NOWHERE, Refusal, Report
+from .errors import LONGEST_TEXT, Refusal, Report
 
+T = TypeVar("T")
 ELEMENT = {"f32": 4, "f64": 8, "i32": 4, "i64": 8}
 
 
@@ -22,7 +23,7 @@ def read_array(value: Any, name: str) -> Array | None:
         return None
     try:
         dims = [int(dim) for dim in value["dims"]]
-        array = Array(value["dtype"], dims, int(value.get("device", NOWHERE)),
+        array = Array(value["dtype"], dims, int(value["device"]),
                       bool(value.get("needs_grad", False)), bytes.fromhex(value["data"]))
         right = len(array.data) == math.prod(dims) * ELEMENT[array.dtype]
     except (KeyError, TypeError, ValueError, AttributeError):
@@ -50,69 +51,34 @@ class Request:
         """Whether the field is there and not null."""
         return self.fields.get(name) is not None
 
+    def value(self, name: str, kind: type[T] | tuple[type[T], ...], must: str, default: Any = None) -> T:
+        """Returns a field, which must be of that kind."""
+        value = self.fields.get(name, default)
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+            raise wrong(name, must)
+        return value
+
     def integer(self, name: str, default: int | None = None) -> int:
         """Returns an integer; large ones are written as strings."""
-        value = self.fields.get(name, default)
+        value = self.fields.get(name)
         if isinstance(value, str) and value.isdecimal():
             return int(value)
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise wrong(name, "an integer")
-        return value
+        return self.value(name, int, "an integer", default)
 
     def number(self, name: str, default: float | None = None) -> float:
-        value = self.fields.get(name, default)
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise wrong(name, "a number")
-        return float(value)
+        return float(self.value(name, (int, float), "a number", default))
 
     def text(self, name: str, default: str | None = None) -> str:
-        value = self.fields.get(name, default)
-        if not isinstance(value, str):
-            raise wrong(name, "a string")
-        return value
+        return self.value(name, str, "a string", default)
 
     def flag(self, name: str) -> bool:
         """Returns a flag; false if it is absent."""
-        value = self.fields.get(name, False)
-        if not isinstance(value, bool):
-            raise wrong(name, "true or false")
-        return value
-
-    def entries(self, name: str) -> list[Any]:
-        """Returns a list; it is empty if the field is absent or null."""
-        value = self.fields.get(name)
-        if value is not None and not isinstance(value, list):
-            raise wrong(name, "a list")
-        return value or []
-
-    def integers(self, name: str) -> list[int]:
-        return [Request({name: value}).integer(name) for value in self.entries(name)]
-
-    def words(self, name: str) -> list[str]:
-        values = self.entries(name)
-        if not all(isinstance(v, str) for v in values):
-            raise wrong(name, "a list of strings")
-        return values
-
-    def flags(self, name: str) -> list[bool]:
-        values = self.entries(name)
-        if not all(isinstance(v, bool) for v in values):
-            raise wrong(name, "a list of true and false")
-        return values
+        return self.value(name, bool, "true or false", False)
 
     def object(self, name: str) -> Request:
         """Returns the fields of an object."""
-        value = self.fields.get(name)
-        if not isinstance(value, dict):
-            raise wrong(name, "an object")
-        return Request(value)
-
-    def requests(self, name: str) -> list[Request]:
-        """Returns a list of objects."""
-        values = self.entries(name)
-        if not all(isinstance(v, dict) for v in values):
-            raise wrong(name, "a list of objects")
-        return [Request(value) for value in values]
+        fields: Any = self.value(name, dict, "an object")
+        return Request(fields)
 
     def array_or_none(self, name: str) -> Array | None:
         return read_array(self.fields.get(name), name)
@@ -123,14 +89,28 @@ class Request:
             raise wrong(name, "an array")
         return array
 
+    def entries(self, name: str) -> list[Request]:
+        """Returns a list, each of its entries as a field of that name; it is empty if the field is absent or null."""
+        values: list[Any] = self.value(name, list, "a list") if self.has(name) else []
+        return [Request({name: value}) for value in values]
+
+    def integers(self, name: str) -> list[int]:
+        return [entry.integer(name) for entry in self.entries(name)]
+
+    def words(self, name: str) -> list[str]:
+        return [entry.text(name) for entry in self.entries(name)]
+
+    def flags(self, name: str) -> list[bool]:
+        return [entry.flag(name) for entry in self.entries(name)]
+
+    def requests(self, name: str) -> list[Request]:
+        return [entry.object(name) for entry in self.entries(name)]
+
     def arrays_or_none(self, name: str) -> list[Array | None]:
-        return [read_array(value, name) for value in self.entries(name)]
+        return [entry.array_or_none(name) for entry in self.entries(name)]
 
     def arrays(self, name: str) -> list[Array]:
-        arrays = self.arrays_or_none(name)
-        if any(array is None for array in arrays):
-            raise wrong(name, "a list of arrays")
-        return [array for array in arrays if array is not None]
+        return [entry.array(name) for entry in self.entries(name)]
 
 
 def read_request(line: str) -> dict[str, Any]:
@@ -148,9 +128,7 @@ def error_json(report: Report) -> dict[str, Any]:
     """Converts an error to JSON, with one line of plain text."""
     text = "".join(c if c.isprintable() else " " for c in report.text)[:LONGEST_TEXT]
     return {"status": report.status, "text": text or "no text",
-            "replica": None if report.replica == NO_REPLICA else report.replica,
-            "device": None if report.device == NOWHERE else report.device,
-            "device_also": None if report.device_also == NOWHERE else report.device_also}
+            "replica": report.replica, "device": report.device, "device_also": report.device_also}
 
 
 def write_line(out: TextIO, fields: dict[str, Any]) -> None:

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Iterable
+from typing import Any
 
 import torch
 
@@ -69,8 +69,3 @@ def array_of(tensor: torch.Tensor | None) -> Array | None:
     data = ctypes.string_at(here.data_ptr(), here.numel() * here.element_size())
     return Array(word, list(here.shape), number_of(tensor.device),
                  tensor.requires_grad, data if here.numel() else b"")
-
-
-def arrays_of(tensors: Iterable[torch.Tensor | None]) -> list[Array | None]:
-    """Makes one array for each tensor."""
-    return [array_of(tensor) for tensor in tensors]

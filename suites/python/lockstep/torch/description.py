@@ -11,15 +11,16 @@ from typing import Any, Iterable
 import torch
 
 from ..errors import HOST, Refusal
+from . import layers, probes, transformer
 from .arrays import number_of
-from .layers import LAYERS, PLAIN, Affine, Borrow, Layer, Plain, Tensors
+from .layers import PLAIN, Affine, Borrow, Layer, Plain, Tensors
 from .place import Log, here
-from .probes import PROBES
 from .spec import Spec
-from .transformer import TRANSFORMER, Output
+from .transformer import Output
 
-KINDS: dict[str, type[Layer]] = {layer.kind: layer for layer in LAYERS + PROBES + TRANSFORMER}
-KINDS.update(dict.fromkeys(PLAIN, Plain))
+KINDS: dict[str, type[Layer]] = {
+    **{layer.kind: layer for module in (layers, probes, transformer) for layer in vars(module).values()
+       if isinstance(layer, type) and issubclass(layer, Layer) and layer.kind}, **dict.fromkeys(PLAIN, Plain)}
 MAX_LAYERS = 256
 MAX_DEPTH = 16
 
@@ -194,10 +195,10 @@ class Reader:
 
     def layers(self, spec: Spec, depth: int) -> list[torch.nn.Module]:
         """The list of a container."""
-        found: Any = spec.get("layers")
+        spec.used.add("layers")
+        found = spec.fields.get("layers")
         if not isinstance(found, list) or len(found) > MAX_LAYERS or depth > MAX_DEPTH:
-            raise Refusal("inval", f"'layers' must be a list of at most {MAX_LAYERS} layers, not "
-                                   f"deeper than {MAX_DEPTH}")
+            raise Refusal("inval", f"'layers' must be a list of at most {MAX_LAYERS} layers, not deeper than {MAX_DEPTH}")
         return [self.layer(fields, spec.device, depth + 1) for fields in found]
 
     def layer(self, fields: Any, device: int, depth: int) -> torch.nn.Module:
@@ -237,19 +238,16 @@ class Reader:
         """DataParallel."""
         ids = spec.integers("device_ids") if "device_ids" in spec.fields else None
         output = spec.integer("output_device", 0) if "output_device" in spec.fields else None
-        spec.used.add("device_ids")
         if self.devices:
             for device in ids or []:
                 if not HOST <= device < self.devices:
-                    raise Refusal("nodev", f"field 'device_ids': no device {device}, there are "
-                                           f"{self.devices}")
+                    raise Refusal("nodev", f"field 'device_ids': no device {device}, there are {self.devices}")
             if "device" not in spec.fields:
                 spec.device = ids[0] if ids else 0
         kind = Functional if spec.flag("functional", False) else Parallel
-        dim = spec.integer("dim", 0)
         block = Block(self.layers(spec, depth), self.log)
-        block.dim = dim
-        return kind(block, ids, output, dim)
+        block.dim = spec.integer("dim", 0)
+        return kind(block, ids, output, block.dim)
 
 
 def of_ranks(text: str, ranks: int) -> list[str]:

@@ -33,24 +33,19 @@ class GpuFunctions(Functions):
             torch.cuda.synchronize(device)
 
     def scatter(self, tensor: torch.Tensor, devices: list[int], dim: int,
-                sizes: list[int] | None = None) -> tuple[torch.Tensor, ...]:
-        shards: tuple[torch.Tensor, ...] = comm.scatter(tensor, devices, sizes, dim)
-        return shards
+                sizes: list[int] | None = None) -> Any:
+        return comm.scatter(tensor, devices, sizes, dim)
 
-    def gather(self, tensors: list[torch.Tensor], dim: int, device: int) -> torch.Tensor:
+    def gather(self, tensors: list[torch.Tensor], dim: int, device: int) -> Any:
         """Calls parallel.gather, which DataParallel uses."""
         place: Any = "cpu" if device == HOST else device  # a torch.device of the CPU is refused
-        whole: torch.Tensor = parallel.gather(tensors, place, dim)
-        return whole
+        return parallel.gather(tensors, place, dim)
 
-    def broadcast(self, tensors: list[torch.Tensor], devices: list[int],
-                  buffer_bytes: int) -> list[list[torch.Tensor]]:
-        copies: list[list[torch.Tensor]] = comm.broadcast_coalesced(tensors, devices, buffer_bytes or self.buffer_bytes)
-        return copies
+    def broadcast(self, tensors: list[torch.Tensor], devices: list[int], buffer_bytes: int) -> Any:
+        return comm.broadcast_coalesced(tensors, devices, buffer_bytes or self.buffer_bytes)
 
-    def reduce(self, lists: list[list[torch.Tensor]], device: int, buffer_bytes: int) -> list[torch.Tensor]:
-        sums: list[torch.Tensor] = comm.reduce_add_coalesced(lists, device, buffer_bytes or self.buffer_bytes)
-        return sums
+    def reduce(self, lists: list[list[torch.Tensor]], device: int, buffer_bytes: int) -> Any:
+        return comm.reduce_add_coalesced(lists, device, buffer_bytes or self.buffer_bytes)
 
     def apply(self, calls: list[Call], grad: bool, train: bool) -> tuple[list[Any], list[Visit]]:
         """Calls parallel_apply; the list of replicas that ran comes after the outputs."""

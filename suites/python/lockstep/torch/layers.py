@@ -37,17 +37,10 @@ class Layer(torch.nn.Module):
         """Makes a parameter of its initial values."""
         return torch.nn.Parameter(spec.values(name, dims, self.dtype), requires_grad=not spec.frozen(name))
 
-    def buffer(self, spec: Spec, name: str, *dims: int) -> torch.Tensor:
-        """Registers a buffer."""
-        values = spec.values(name, dims)
-        self.register_buffer(name, values)
-        return values
-
     def forward(self, inputs: Tensors, arguments: list[list[float]]) -> Tensors:
         """Checks the number of inputs and calls `run`."""
         if len(inputs) != self.inputs:
-            raise Refusal("shape", f"a '{self.kind}' layer takes {self.inputs} tensors, "
-                                   f"not {len(inputs)}")
+            raise Refusal("shape", f"a '{self.kind}' layer takes {self.inputs} tensors, not {len(inputs)}")
         result = self.run(*inputs) if self.kind != "argument" else self.run(*inputs, arguments)
         return result if isinstance(result, tuple) else (result,)
 
@@ -180,6 +173,8 @@ class Borrow(Layer):
 
 class BatchNorm(Layer):
     kind = "batch_norm"
+    running_mean: torch.Tensor
+    running_var: torch.Tensor
     batches: torch.Tensor
 
     def read(self, spec: Spec) -> None:
@@ -187,8 +182,8 @@ class BatchNorm(Layer):
         self.momentum, self.eps = spec.number("momentum", 0.1), spec.number("eps", 1e-5)
         self.weight = self.parameter(spec, "weight", features)
         self.bias = self.parameter(spec, "bias", features)
-        self.running_mean = self.buffer(spec, "running_mean", features)
-        self.running_var = self.buffer(spec, "running_var", features)
+        for name in ("running_mean", "running_var"):
+            self.register_buffer(name, spec.values(name, (features,)))
         self.register_buffer("batches", spec.values("batches", (1,)).long())  # as in torch.nn.BatchNorm1d
 
     def run(self, x: torch.Tensor) -> torch.Tensor:
@@ -283,9 +278,3 @@ class Argument(Layer):
             raise Refusal("inval", f"there is no argument {self.index}")
         values = arguments[self.index]
         return x * values[0] + 1000.0 * len(values)
-
-
-LAYERS: tuple[type[Layer], ...] = (
-    Affine, Linear, Tied, Unused, Branch, Constant, Embedding, Counter, Borrow, BatchNorm, Multiply,
-    Take, Widen, ScalarAt, Argument,
-)

@@ -11,7 +11,7 @@ import torch
 
 from ..arrays import Array
 from ..errors import Refusal
-from .arrays import array_of, arrays_of, cut_as, device_of, number_of, tensor_of, word_of
+from .arrays import array_of, cut_as, device_of, number_of, tensor_of, word_of
 from .description import read_model, values_of
 from .place import Log, Visit
 
@@ -33,38 +33,21 @@ class Slot:
         tensor: torch.Tensor = getattr(self.owner, self.key)
         return tensor
 
+    def widened(self, values: torch.Tensor) -> torch.Tensor:
+        """Returns a value or gradient as the suite gets it: a float16 in float32, which holds each of its numbers."""
+        return values.float() if values.dtype == self.dtype == torch.half else values
+
     def array(self, values: torch.Tensor | None) -> Array | None:
-        """Returns a value or gradient as an array: of a float16 tensor in float32, which holds each of its numbers."""
-        half = values is not None and values.dtype == self.dtype == torch.half
-        return array_of(values.float() if half and values is not None else values)
-
-
-@dataclass
-class AdamW:
-    """The part of struct impl_step that only AdamW uses."""
-
-    beta1: float
-    beta2: float
-    eps: float
-    decay: float
+        return None if values is None else array_of(self.widened(values))
 
 
 @dataclass
 class Step:
-    """struct impl_step."""
+    """struct impl_step: the optimizer of PyTorch, and its options."""
 
-    lr: float
-    momentum: float
-    max_norm: float = 0.0
-    adamw: AdamW | None = None
-
-    def options(self) -> dict[str, Any]:
-        """As PyTorch's optimizers take them."""
-        own = self.adamw
-        if own is None:
-            return {"lr": self.lr, "momentum": self.momentum}
-        return {"lr": self.lr, "betas": (own.beta1, own.beta2), "eps": own.eps,
-                "weight_decay": own.decay}
+    kind: type[torch.optim.Optimizer]
+    options: dict[str, Any]
+    max_norm: float
 
 
 @dataclass
@@ -81,21 +64,12 @@ class Forward:
 
 
 @dataclass
-class Bucket:
-    """struct impl_bucket."""
-
-    bytes: int
-    launch_ns: int
-
-
-@dataclass
 class Result:
     """The result of a forward or backward: outputs, or gradients of the inputs."""
 
     arrays: list[Array | None] = field(default_factory=list)
     visits: list[Visit] = field(default_factory=list)
-    joined: bool = False
-    buckets: list[Bucket] = field(default_factory=list)
+    buckets: list[dict[str, int]] = field(default_factory=list)  # struct impl_bucket
 
 
 def slots_of(module: torch.nn.Module) -> list[Slot]:
@@ -136,8 +110,7 @@ class Model:
         """Describes parameter or buffer i: struct impl_param."""
         slot = self.slot(i)
         tensor = slot.tensor
-        half = tensor.dtype == slot.dtype == torch.half
-        return {"name": slot.name, "dtype": word_of(tensor.float() if half else tensor), "dims": slot.dims,
+        return {"name": slot.name, "dtype": word_of(slot.widened(tensor)), "dims": slot.dims,
                 "device": number_of(tensor.device),
                 "buffer": slot.buffer, "frozen": not slot.buffer and not tensor.requires_grad}
 
@@ -187,13 +160,11 @@ class Model:
             return
         if step.max_norm > 0:
             torch.nn.utils.clip_grad_norm_(tensors, step.max_norm)
-        kind = torch.optim.SGD if step.adamw is None else torch.optim.AdamW
-        options = step.options()
         if self.optimizer is None:
-            self.optimizer = kind(tensors, **options)
-        if not isinstance(self.optimizer, kind):
+            self.optimizer = step.kind(tensors, **step.options)
+        if not isinstance(self.optimizer, step.kind):
             raise Refusal("notsup", "another optimizer than that of the first step")
-        self.optimizer.param_groups[0].update(options)
+        self.optimizer.param_groups[0].update(step.options)
         self.optimizer.step()
 
     def run(self, inputs: list[torch.Tensor], op: Forward) -> tuple[torch.Tensor, ...]:
@@ -218,7 +189,7 @@ class Model:
         outputs = self.run(inputs, op)
         if op.grad:
             self.pending.append((inputs, outputs))
-        return Result(arrays_of(outputs), self.log.in_order())
+        return Result([array_of(tensor) for tensor in outputs], self.log.in_order())
 
     def backward(self, gradients: list[Array | None]) -> Result:
         """Makes the backward of the last forward in grad mode that had none."""
@@ -237,11 +208,10 @@ class Model:
                  if gradient is not None and output.requires_grad]
         for output, gradient in pairs:
             if output.shape != gradient.shape:
-                raise Refusal("shape", f"the gradient is {list(gradient.shape)}, the output "
-                                       f"{list(output.shape)}")
+                raise Refusal("shape", f"the gradient is {list(gradient.shape)}, the output {list(output.shape)}")
         if pairs:
             self.differentiate([pair[0] for pair in pairs], [pair[1] for pair in pairs])
-        return Result([array_of(tensor.grad) for tensor in inputs], [])
+        return Result([array_of(tensor.grad) for tensor in inputs])
 
     def differentiate(self, outputs: list[torch.Tensor], gradients: list[torch.Tensor]) -> None:
         """Adds to the gradients of all parameters and inputs."""

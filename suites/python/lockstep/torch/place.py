@@ -22,7 +22,6 @@ here = Here()
 class Visit:
     """struct impl_replica, as reported by the replica itself."""
 
-    replica: int
     device: int
     calls: int
     rows: int
@@ -49,9 +48,7 @@ class Log:
         with self.lock:
             visit = self.visits.get(here.replica)
             if visit is None:
-                self.visits[here.replica] = Visit(here.replica, device, 1, rows,
-                                                  threading.get_ident(), torch.is_grad_enabled(),
-                                                  train)
+                self.visits[here.replica] = Visit(device, 1, rows, threading.get_ident(), torch.is_grad_enabled(), train)
             else:
                 visit.calls += 1
 

@@ -119,6 +119,3 @@ class Grad(Layer):
     def run(self, x: torch.Tensor) -> torch.Tensor:
         value = per_replica(self.values)
         return in_backward(x, lambda weight: torch.full_like(weight, value), self.weight)
-
-
-PROBES: tuple[type[Layer], ...] = (TagDim, TagMode, To, Sleep, Fail, Grad)

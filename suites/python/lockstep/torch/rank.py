@@ -25,7 +25,7 @@ from ..arrays import Array
 from ..errors import HOST, Refusal, report_of
 from . import late, under_test
 from .arrays import device_of
-from .model import Bucket, Forward, Model, Result, Slot, Step
+from .model import Forward, Model, Result, Slot, Step
 from .place import here
 from .under_test import Layer, Options
 
@@ -41,10 +41,10 @@ def check_backend(name: str) -> None:
         raise Refusal("inval", f"backend '{name[:40]}': this PyTorch has " + ", ".join(own))
 
 
-def launch(buckets: list[Bucket], bucket: Any) -> Any:
+def launch(buckets: list[dict[str, int]], bucket: Any) -> Any:
     """A communication hook: notes the bucket, and reduces as DistributedDataParallel does."""
     buffer = bucket.buffer()
-    buckets.append(Bucket(buffer.numel() * buffer.element_size(), time.monotonic_ns()))
+    buckets.append({"bytes": buffer.numel() * buffer.element_size(), "launch_ns": time.monotonic_ns()})
     world: Any = dist.group.WORLD
     return allreduce_hook(world, bucket)
 
@@ -61,7 +61,7 @@ class RankModel(Model):
         self.entered: list[bool] = []  # a function, and no method: a layer may copy the module
         self.block.register_forward_pre_hook(lambda *_, entered=self.entered: entered.append(True))
         self.runner = self.wrapped = layer.build(self.block, dist.get_rank(), dist.get_world_size(), search)
-        self.buckets: list[Bucket] = []
+        self.buckets: list[dict[str, int]] = []
         if options.trace_buckets:
             # PyTorch reads a hook's annotations, and does not accept them as text.
             self.wrapped.register_comm_hook(self.buckets, lambda buckets, bucket: launch(buckets, bucket))
@@ -107,7 +107,7 @@ class RankModel(Model):
         if op.any_active and self.shadow is None:
             self.shadow = threading.Thread(target=self.leave, daemon=True)
             self.shadow.start()
-        return Result(joined=True)
+        return Result()
 
     def run(self, inputs: list[torch.Tensor], op: Forward) -> tuple[torch.Tensor, ...]:
         self.quiet.close()
@@ -129,7 +129,7 @@ class RankModel(Model):
 
     def backward(self, gradients: list[Array | None]) -> Result:
         if self.shadow is not None:
-            return Result(joined=True)
+            return Result()
         self.buckets.clear()
         with self.quiet:
             result = super().backward(gradients)
@@ -179,10 +179,10 @@ class RankModel(Model):
             return
         if own is None:
             super().step(step)
-        elif step.adamw is not None or step.max_norm > 0:
+        elif step.kind is not torch.optim.SGD or step.max_norm > 0:
             raise Refusal("notsup", "a layer with a step() has no other step than that")
         else:
-            own(step.lr, step.momentum)
+            own(step.options["lr"], step.options["momentum"])
 
     def leave(self) -> None:
         """Leaves the join context, and returns when all ranks have left it."""

@@ -15,11 +15,13 @@ import shutil
 import signal
 import tempfile
 import time
+from dataclasses import replace
+from multiprocessing.connection import Connection
 from typing import Any
 
 from ..arrays import Array
-from ..errors import HOST, Refusal, Report, Reported, in_words
-from .model import Forward, Result, Step
+from ..errors import Refusal, Report, Reported, in_words
+from .model import Forward, Result
 from .nursery import Nursery
 from .under_test import Options
 
@@ -48,32 +50,19 @@ class Pool:
         self.processes = nursery.start(ends, alive, self.store, options)
         for end in (*ends, alive):
             end.close()
-        self.collect(START_LIMIT)
+        self.collect(dict(enumerate(self.connections)), START_LIMIT)
 
-    def call(self, method: str, arguments: list[tuple[Any, ...]], limit: float = CALL_LIMIT) -> list[Any]:
-        """Asks every rank at once."""
+    def call(self, method: str, arguments: list[tuple[Any, ...]], limit: float = CALL_LIMIT, first: int = 0) -> list[Any]:
+        """Asks ranks at once, from the first on, one for each entry of the arguments."""
         if self.broken:
             raise Refusal("fault", "the ranks were ended after an earlier error")
-        for connection, own in zip(self.connections, arguments):
+        asked = dict(enumerate(self.connections[first:first + len(arguments)], first))
+        for connection, own in zip(asked.values(), arguments):
             connection.send((method, own))
-        return self.collect(limit)
+        return self.collect(asked, limit)
 
-    def call_one(self, number: int, method: str, *arguments: Any) -> Any:
-        """Asks one rank, never for a collective operation."""
-        if self.broken:
-            raise Refusal("fault", "the ranks were ended after an earlier error")
-        if not 0 <= number < len(self.connections):
-            raise Refusal("inval", f"no rank {number}, there are {len(self.connections)}")
-        self.connections[number].send((method, arguments))
-        kind, value = self.connections[number].recv()
-        if kind == "error":
-            raise Reported(value)
-        return value
-
-    def collect(self, limit: float) -> list[Any]:
-        """Collects one answer from each rank; raises the error of the lowest rank, if there is
-        one."""
-        waiting = dict(enumerate(self.connections))
+    def collect(self, waiting: dict[int, Connection], limit: float) -> list[Any]:
+        """Collects one answer from each rank that is waited for; raises the error of the lowest rank, if there is one."""
         answers: dict[int, tuple[str, Any]] = {}
         deadline, died = time.monotonic() + limit, False
         while waiting and time.monotonic() < deadline:
@@ -88,7 +77,7 @@ class Pool:
                 if answers[number][0] == "error":
                     deadline = min(deadline, time.monotonic() + AFTER_AN_ERROR)
         late = self.late(sorted(waiting), sorted(answers), limit) if waiting else ""
-        errors = [answers[n][1].of_rank(n) for n in sorted(answers) if answers[n][0] == "error"]
+        errors = [replace(answers[n][1], replica=n) for n in sorted(answers) if answers[n][0] == "error"]
         if waiting or died or any(report.status == "broken" for report in errors):
             self.end()
         if errors:
@@ -137,27 +126,13 @@ class DistributedModel:
         if not self.pool.broken:
             self.pool.call("model_close", [(self.number,)] * self.ranks)
 
-    def all(self, method: str, arguments: list[tuple[Any, ...]]) -> list[Any]:
-        """Calls a method of the model on every rank."""
-        return self.pool.call("call", [(self.number, method, *own) for own in arguments])
-
     def one(self, number: int, method: str, *arguments: Any) -> Any:
         """Calls a method of the model on one rank. What is in parts is put together by all ranks."""
-        if method == "get" and self.collective and 0 <= number < self.ranks:
-            return self.together(method, [arguments] * self.ranks)[number]
-        return self.pool.call_one(number, "call", self.number, method, *arguments)
-
-    def to(self, device: int) -> None:
-        """Accepts only the CPU, where all ranks stay."""
-        if device != HOST:
-            raise Refusal("nodev", f"no device {device}")
-        self.all("to", [(device,)] * self.ranks)
-
-    def zero_grad(self) -> None:
-        self.all("zero_grad", [()] * self.ranks)
-
-    def step(self, step: Step) -> None:
-        self.all("step", [(step,)] * self.ranks)
+        if not 0 <= number < self.ranks:
+            raise Refusal("inval", f"no rank {number}, there are {self.ranks}")
+        if method == "get" and self.collective:
+            return self.all(method, [arguments] * self.ranks)[number]
+        return self.pool.call("call", [(self.number, method, *arguments)], first=number)[0]
 
     def share(self, arrays: list[Any], what: str) -> list[list[Any]]:
         """Cuts a list, which is sorted by rank, into equal parts."""
@@ -166,27 +141,25 @@ class DistributedModel:
         each = len(arrays) // self.ranks
         return [arrays[i * each:(i + 1) * each] for i in range(self.ranks)]
 
-    def forward(self, inputs: list[Array | None], op: Forward,
-                active: list[bool] | None) -> list[Result]:
+    def forward(self, op: Forward, active: list[bool] | None) -> list[Result]:
         """Makes a forward of all ranks at once."""
-        if active is not None and len(active) != self.ranks:
+        inputs = self.share(op.inputs, "inputs")
+        if active is None:
+            return self.all("forward", [(replace(op, inputs=own),) for own in inputs])
+        if len(active) != self.ranks:
             raise Refusal("shape", f"'active' has {len(active)} entries, not {self.ranks}")
-        calls: list[tuple[Any, ...]] = []
-        for number, own in enumerate(self.share(inputs, "inputs")):
-            calls.append((Forward(own, op.arguments, op.grad, op.train,
-                                  None if active is None else active[number],
-                                  active is None or any(active), op.no_sync),))
-        return self.together("forward", calls)
+        return self.all("forward", [(replace(op, inputs=own, active=here, any_active=any(active)),)
+                                    for own, here in zip(inputs, active)])
 
     def backward(self, gradients: list[Array | None]) -> list[Result]:
         """Makes a backward of all ranks at once."""
-        return self.together("backward", [(own,) for own in self.share(gradients, "gradients")])
+        return self.all("backward", [(own,) for own in self.share(gradients, "gradients")])
 
-    def together(self, method: str, arguments: list[tuple[Any, ...]]) -> list[Any]:
-        """Something collective. When it fails in some ranks only, they no longer agree on what
+    def all(self, method: str, arguments: list[tuple[Any, ...]]) -> list[Any]:
+        """Calls a method of the model on every rank. When it fails in some ranks only, they no longer agree on what
         comes next: the pool ends."""
         try:
-            return self.all(method, arguments)
+            return self.pool.call("call", [(self.number, method, *own) for own in arguments])
         except Reported as error:
             if error.partly and not self.pool.broken:
                 self.pool.end()

@@ -10,11 +10,10 @@ from typing import Any
 import torch
 
 from .. import adapter
-from ..arrays import Array
 from ..errors import HOST, Refusal, Reported, there
 from ..protocol import Request, array_json
 from .description import of_ranks
-from .model import AdamW, Bucket, Forward, Model, Result, Step
+from .model import Forward, Model, Result, Step
 from .nursery import Nursery
 from .place import Visit
 from .primitives import Functions
@@ -46,7 +45,6 @@ DIALECTS = {
     "arguments_only": "all",
     "sums": "listed",
 }
-VISIT_FIELDS = ("device", "calls", "rows", "thread", "grad", "train", "bytes_to", "bytes_from")
 FLAGS = ("find_unused_parameters", "divide_by_active", "trace_buckets")
 
 
@@ -67,11 +65,6 @@ def choose_devices(words: str, host_only: bool) -> int:
     if found != wanted:
         raise Refusal("nodev", f"devices '{words[:40]}': {found} of {wanted} are there")
     return found
-
-
-def sums_of(devices: int) -> dict[str, str]:
-    """Between GPUs, reduce_add leaves the order to NCCL if PyTorch was built with it."""
-    return {"sums": "free"} if devices > 1 and hasattr(torch._C, "_nccl_reduce") else {}
 
 
 def choose_options(words: str, layer: str) -> Options:
@@ -113,6 +106,7 @@ class Session(adapter.Session):
             self.options = replace(self.options, cuda=os.environ.get("CUDA_VISIBLE_DEVICES", ""))
         about = self.nursery.about(self.options)
         torch.manual_seed(request.integer("seed", 0))
+        by_nccl = self.devices > 1 and hasattr(torch._C, "_nccl_reduce")  # it chooses the order in reduce_add
         if self.devices:
             from .gpu import GpuFunctions
 
@@ -122,7 +116,7 @@ class Session(adapter.Session):
             "version": about.version,
             "devices": [torch.cuda.get_device_name(i)[:47] for i in range(self.devices)],
             "capabilities": self.capabilities(about, request.flag("host_only")),
-            "dialects": {**DIALECTS, **sums_of(self.devices)},
+            "dialects": {**DIALECTS, **({"sums": "free"} if by_nccl else {})},
         }
 
     def capabilities(self, about: About, host_only: bool) -> list[str]:
@@ -222,16 +216,23 @@ class Session(adapter.Session):
             raise Refusal("inval", f"no rank {rank}, there is one")
         return getattr(model, method)(*arguments)
 
+    def every(self, request: Request, method: str, *arguments: Any) -> dict[str, Any]:
+        """Calls a method of the model in each of its ranks."""
+        model = self.model(request)
+        if isinstance(model, DistributedModel):
+            model.all(method, [arguments] * model.ranks)
+        else:
+            getattr(model, method)(*arguments)
+        return {}
+
     def params(self, request: Request) -> dict[str, Any]:
         return {"n": self.of_rank(request, "params")}
 
     def param(self, request: Request) -> dict[str, Any]:
-        param: dict[str, Any] = self.of_rank(request, "param", request.integer("i"))
-        return param
+        return {**self.of_rank(request, "param", request.integer("i"))}
 
     def set(self, request: Request) -> dict[str, Any]:
-        self.of_rank(request, "set", request.text("what"), request.integer("i"),
-                     request.array_or_none("array"))
+        self.of_rank(request, "set", request.text("what"), request.integer("i"), request.array_or_none("array"))
         return {}
 
     def get(self, request: Request) -> dict[str, Any]:
@@ -240,57 +241,48 @@ class Session(adapter.Session):
 
     def to(self, request: Request) -> dict[str, Any]:
         device = request.integer("device")
-        if not HOST <= device < self.devices:
-            raise Refusal("nodev", f"no device {device}, {there(self.devices)}")
-        self.model(request).to(device)
-        return {}
+        devices = 0 if isinstance(self.model(request), DistributedModel) else self.devices  # ranks stay where they are
+        if not HOST <= device < devices:
+            raise Refusal("nodev", f"no device {device}, {there(devices)}")
+        return self.every(request, "to", device)
 
     def zero_grad(self, request: Request) -> dict[str, Any]:
-        self.model(request).zero_grad()
-        return {}
+        return self.every(request, "zero_grad")
 
     def step(self, request: Request) -> dict[str, Any]:
-        adamw = None
+        kind: type[torch.optim.Optimizer] = torch.optim.SGD
+        options: dict[str, Any] = {"lr": request.number("lr"), "momentum": request.number("momentum", 0.0)}
         if request.has("adamw"):
-            own = request.object("adamw")
-            adamw = AdamW(own.number("beta1"), own.number("beta2"), own.number("eps"),
-                          own.number("decay"))
-        self.model(request).step(Step(request.number("lr"), request.number("momentum", 0.0),
-                                      request.number("max_norm", 0.0), adamw))
-        return {}
+            own, kind = request.object("adamw"), torch.optim.AdamW
+            options = {"lr": options["lr"], "betas": (own.number("beta1"), own.number("beta2")), "eps": own.number("eps"),
+                       "weight_decay": own.number("decay")}
+        return self.every(request, "step", Step(kind, options, request.number("max_norm", 0.0)))
 
     def forward(self, request: Request) -> dict[str, Any]:
-        model, inputs = self.model(request), request.arrays_or_none("in")
-        op = Forward(inputs, request.arrays("args"), request.flag("grad"), request.flag("train"),
+        model = self.model(request)
+        op = Forward(request.arrays_or_none("in"), request.arrays("args"), request.flag("grad"), request.flag("train"),
                      no_sync=request.flag("no_sync"))
         if isinstance(model, DistributedModel):
-            results = model.forward(
-                inputs, op, request.flags("active") if request.has("active") else None)
+            results = model.forward(op, request.flags("active") if request.has("active") else None)
         else:
             results = [model.forward(op)]
         n = max(len(result.arrays) for result in results)
-        return {"out": [array_json(array) for array in padded(results, n)], "n_out": n,
+        return {"out": padded(results, n), "n_out": n,
                 "trace": trace_json([visit for result in results for visit in result.visits])}
 
     def backward(self, request: Request) -> dict[str, Any]:
         model, gradients = self.model(request), request.arrays_or_none("grad_out")
-        if isinstance(model, DistributedModel):
-            results = model.backward(gradients)
-        else:
-            results = [model.backward(gradients)]
+        results = model.backward(gradients) if isinstance(model, DistributedModel) else [model.backward(gradients)]
         n = request.integer("n_in") // len(results)
-        return {"grad_in": [array_json(array) for array in padded(results, n)],
-                "trace": trace_json([], results[0].buckets)}
+        return {"grad_in": padded(results, n), "trace": trace_json([], results[0].buckets)}
 
 
-def padded(results: list[Result], n: int) -> list[Array | None]:
+def padded(results: list[Result], n: int) -> list[dict[str, Any] | None]:
     """Lists n results for each rank; a rank that has joined has none."""
-    return [array for result in results
-            for array in (*result.arrays, *[None] * (n - len(result.arrays)))]
+    return [array_json(array) for result in results for array in (*result.arrays, *[None] * (n - len(result.arrays)))]
 
 
-def trace_json(visits: list[Visit], buckets: list[Bucket] | None = None) -> dict[str, Any]:
+def trace_json(visits: list[Visit], buckets: list[dict[str, int]] | None = None) -> dict[str, Any]:
     """struct impl_trace. The main thread makes all calls."""
     return {"caller": threading.get_ident(), "live_bytes": 0,
-            "replicas": [{key: getattr(visit, key) for key in VISIT_FIELDS} for visit in visits],
-            "buckets": [{"bytes": own.bytes, "launch_ns": own.launch_ns} for own in buckets or ()]}
+            "replicas": [vars(visit) for visit in visits], "buckets": buckets or []}

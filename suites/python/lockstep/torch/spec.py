@@ -2,19 +2,24 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Callable, TypeVar
 
 import torch
 
 from ..errors import HOST, Refusal, there
 from .arrays import device_of
 
+T = TypeVar("T")
 COMMON = {"kind", "name", "device", "frozen"}
 
 
 def bad(field: str, must: str) -> Refusal:
     """A field of the wrong form."""
     return Refusal("inval", f"field '{field}' must be {must}")
+
+
+def is_number(value: Any) -> bool:
+    return type(value) in (int, float)
 
 
 class Spec:
@@ -31,19 +36,18 @@ class Spec:
         self.name = self.text("name", "")
         self.device = self.device_number("device", device) if self.kind != "to" else device
 
-    def get(self, field: str) -> Any:
-        """Returns the value; None if it is absent."""
+    def get(self, field: str, default: T, fits: Callable[[Any], bool], must: str) -> T:
+        """Returns the value of a field, or the default if it is absent."""
         self.used.add(field)
-        return self.fields.get(field)
+        value: T | None = self.fields.get(field)
+        if value is not None and not fits(value):
+            raise bad(field, must)
+        return default if value is None else value
 
     def integer(self, field: str, default: int, least: int = -1000000) -> int:
         """A whole number."""
-        value = self.get(field)
-        if value is None:
-            return default
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= 1000000:
-            raise bad(field, f"an integer from {least} to a million")
-        return value
+        return self.get(field, default, lambda value: type(value) is int and least <= value <= 1000000,
+                        f"an integer from {least} to a million")
 
     def size(self, field: str, default: int | None = None) -> int:
         """Returns a size; it is required if there is no default."""
@@ -53,24 +57,11 @@ class Spec:
 
     def number(self, field: str, default: float) -> float:
         """A real number."""
-        value = self.get(field)
-        if value is None:
-            return default
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise bad(field, "a number")
-        if not math.isfinite(value):
-            raise bad(field, "a finite number")
-        return float(value)
+        return float(self.get(field, default, lambda value: is_number(value) and math.isfinite(value), "a finite number"))
 
     def numbers(self, field: str) -> list[float]:
         """A list of numbers, empty if absent."""
-        value = self.get(field)
-        if value is None:
-            return []
-        if not isinstance(value, list) or not all(
-                isinstance(v, (int, float)) and not isinstance(v, bool) for v in value):
-            raise bad(field, "a list of numbers")
-        return value
+        return self.get(field, [], lambda value: isinstance(value, list) and all(map(is_number, value)), "a list of numbers")
 
     def integers(self, field: str) -> list[int]:
         """A list of whole numbers, empty if absent."""
@@ -81,19 +72,13 @@ class Spec:
 
     def flag(self, field: str, default: bool) -> bool:
         """true or false."""
-        value = self.get(field)
-        if value is not None and not isinstance(value, bool):
-            raise bad(field, "true or false")
-        return default if value is None else value
+        return self.get(field, default, lambda value: isinstance(value, bool), "true or false")
 
     def text(self, field: str, default: str, choices: tuple[str, ...] = ()) -> str:
         """A string."""
-        value = self.get(field)
-        if value is None:
-            return default
-        if not isinstance(value, str) or len(value) > 127 or (choices and value not in choices):
-            raise bad(field, "one of " + ", ".join(choices) if choices else "a short string")
-        return value
+        return self.get(field, default,
+                        lambda value: isinstance(value, str) and len(value) < 128 and (not choices or value in choices),
+                        "one of " + ", ".join(choices) if choices else "a short string")
 
     def device_number(self, field: str, default: int) -> int:
         """A device of the session, or the host."""
@@ -117,17 +102,12 @@ class Spec:
             return torch.zeros(dims, device=device_of(self.device), dtype=dtype)
         if len(values) != math.prod(dims):
             raise bad(name, f"a list of {math.prod(dims)} numbers")
-        tensor = torch.tensor(values, dtype=dtype).reshape(dims)
-        return tensor.to(device_of(self.device))
+        return torch.tensor(values, dtype=dtype).reshape(dims).to(device_of(self.device))
 
     def frozen(self, name: str) -> bool:
         """Whether a parameter needs no gradient."""
-        value = self.fields.get("frozen", False)
-        if isinstance(value, bool):
-            return value
-        if not isinstance(value, list):
-            raise bad("frozen", "true, false or a list of parameters")
-        return name in value
+        value: Any = self.get("frozen", False, lambda value: isinstance(value, (bool, list)), "true, false or a list of parameters")
+        return name in value if isinstance(value, list) else value
 
     def finish(self) -> None:
         """Checks that every field has been read."""

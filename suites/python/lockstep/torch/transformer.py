@@ -16,8 +16,7 @@ class Positions(Table):
 
     def run(self, x: torch.Tensor) -> torch.Tensor:
         if x.dim() != 3 or x.shape[1] > self.weight.shape[0] or x.shape[2] != self.weight.shape[1]:
-            raise Refusal("shape", f"positions of {list(self.weight.shape)}: the input is "
-                                   f"{list(x.shape)}")
+            raise Refusal("shape", f"positions of {list(self.weight.shape)}: the input is {list(x.shape)}")
         steps = torch.arange(x.shape[1], device=x.device)
         return x + functional.embedding(steps, self.weight)
 
@@ -94,7 +93,3 @@ class CrossEntropy(Layer):
 
     def run(self, x: torch.Tensor, classes: torch.Tensor) -> torch.Tensor:
         return functional.cross_entropy(x.flatten(0, -2), classes.flatten().long(), reduction="sum")
-
-
-TRANSFORMER: tuple[type[Layer], ...] = (
-    Positions, LayerNorm, Gelu, Attention, Output, CrossEntropy)
