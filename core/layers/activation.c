@@ -2,10 +2,17 @@
  * output, so the output is saved. */
 #include "layer.h"
 
-static int activation_forward(enum dp_kernel kernel, struct dp_module *module, struct dp_run *run,
+#include <stdlib.h>
+
+struct activation {
+    enum dp_kernel kernel, gradient;
+};
+
+static int activation_forward(struct dp_module *module, struct dp_run *run,
                               const struct dp_tensor in[], int n_in, struct dp_tensor out[],
                               int *n_out, struct dp_error *err)
 {
+    const struct activation *l = dp_module_self(module);
     struct dp_tensor y;
     int status = dp_check_inputs(dp_module_kind(module), in, n_in, 1, 1, err);
     if (status)
@@ -17,62 +24,41 @@ static int activation_forward(enum dp_kernel kernel, struct dp_module *module, s
         return status;
     const struct dp_activation args = {y.data, in[0].data, dp_tensor_count(&y)};
     y.needs_grad = run->grad && in[0].needs_grad;
-    status = dp_launch(&y.slot->compute, kernel, &args, sizeof args, err);
+    status = dp_launch(&y.slot->compute, l->kernel, &args, sizeof args, err);
     return status ? status : dp_layer_output(module, run, &y, &y, sizeof y, out, n_out, err);
 }
 
-static int activation_backward(enum dp_kernel kernel, struct dp_module *module, struct dp_run *run,
-                               const struct dp_tensor *dy, struct dp_tensor *dx,
-                               struct dp_error *err)
+static int activation_backward(struct dp_module *module, struct dp_run *run,
+                               const struct dp_tensor grad_out[], int n_out,
+                               struct dp_tensor grad_in[], int n_in, struct dp_error *err)
 {
+    const struct activation *l = dp_module_self(module);
     struct dp_tensor y;
+    (void)n_out, (void)n_in;
     int status = dp_run_restore(run, module, &y, sizeof y, err);
-    if (status || !dy->slot || !y.needs_grad)
+    if (status || !grad_out[0].slot || !y.needs_grad)
         return status;
-    status = dp_run_tensor(run, y.slot, DP_F32, y.ndim, y.dim, dx, err);
+    status = dp_run_tensor(run, y.slot, DP_F32, y.ndim, y.dim, &grad_in[0], err);
     if (status)
         return status;
-    const struct dp_activation_grad args = {dx->data, dy->data, y.data, dp_tensor_count(&y)};
-    return dp_launch(&y.slot->compute, kernel, &args, sizeof args, err);
+    const struct dp_activation_grad args = {grad_in[0].data, grad_out[0].data, y.data,
+                                            dp_tensor_count(&y)};
+    return dp_launch(&y.slot->compute, l->gradient, &args, sizeof args, err);
 }
 
-static int relu_forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
-                        int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
-{
-    return activation_forward(DP_KERNEL_RELU, module, run, in, n_in, out, n_out, err);
-}
-
-static int relu_backward(struct dp_module *module, struct dp_run *run,
-                         const struct dp_tensor grad_out[], int n_out, struct dp_tensor grad_in[],
-                         int n_in, struct dp_error *err)
-{
-    (void)n_out, (void)n_in;
-    return activation_backward(DP_KERNEL_RELU_GRAD, module, run, grad_out, grad_in, err);
-}
-
-static int tanh_forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
-                        int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
-{
-    return activation_forward(DP_KERNEL_TANH, module, run, in, n_in, out, n_out, err);
-}
-
-static int tanh_backward(struct dp_module *module, struct dp_run *run,
-                         const struct dp_tensor grad_out[], int n_out, struct dp_tensor grad_in[],
-                         int n_in, struct dp_error *err)
-{
-    (void)n_out, (void)n_in;
-    return activation_backward(DP_KERNEL_TANH_GRAD, module, run, grad_out, grad_in, err);
-}
-
-static const struct dp_module_ops relu_ops = {"relu", relu_forward, relu_backward, NULL};
-static const struct dp_module_ops tanh_ops = {"tanh", tanh_forward, tanh_backward, NULL};
+static const struct dp_module_ops relu_ops = {"relu", activation_forward, activation_backward,
+                                              free};
+static const struct dp_module_ops tanh_ops = {"tanh", activation_forward, activation_backward,
+                                              free};
 
 int dp_relu(struct dp_group *group, struct dp_module **module, struct dp_error *err)
 {
-    return dp_module_open(group, &relu_ops, NULL, NULL, 0, module, err);
+    const struct activation l = {DP_KERNEL_RELU, DP_KERNEL_RELU_GRAD};
+    return dp_layer_open(group, &relu_ops, &l, sizeof l, NULL, module, err);
 }
 
 int dp_tanh(struct dp_group *group, struct dp_module **module, struct dp_error *err)
 {
-    return dp_module_open(group, &tanh_ops, NULL, NULL, 0, module, err);
+    const struct activation l = {DP_KERNEL_TANH, DP_KERNEL_TANH_GRAD};
+    return dp_layer_open(group, &tanh_ops, &l, sizeof l, NULL, module, err);
 }
