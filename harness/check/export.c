@@ -103,6 +103,8 @@ int runner_export(FILE *stream, const struct runner_run *run, enum export_format
             continue;
         /* The reason of a failure, its rule in words, and the command that repeats it. */
         ++set.count;
+        cell->file = result->stale > 0 ? run->options->known : NULL;
+        cell->line = result->stale;
         cell->detail = cli_bytes(room);
         runner_command(run->options, test->id, command);
         runner_found(result, "\n", found);

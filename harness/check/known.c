@@ -9,11 +9,13 @@
 
 /* Judges a result of the case that the line names. Returns what is wrong with the line, or NULL. */
 static const char *judge_known(struct runner_result *result, const char *words, const char *why,
-                               const char *place)
+                               const char *path, size_t number)
 {
+    char place[240];
     char reason[RUNNER_TEXT];
     const size_t bytes = strlen(words);
 
+    snprintf(place, sizeof place, "%.200s:%zu", path, number);
     snprintf(reason, sizeof reason, "%s", result->reason);
     /* The words do not end within a word or a number. */
     const bool begins = strncmp(reason, words, bytes) == 0;
@@ -22,6 +24,7 @@ static const char *judge_known(struct runner_result *result, const char *words, 
 
     if (result->verdict == CHECK_PASS) {
         result->verdict = CHECK_FAIL;
+        result->stale = number;
         snprintf(result->reason, RUNNER_TEXT, "it no longer fails: remove %s (%s)", place, why);
         return NULL;
     }
@@ -42,7 +45,7 @@ static const char *judge_known(struct runner_result *result, const char *words, 
 
 int runner_know(const char *command, struct runner_run *run, bool over)
 {
-    char line[2 * RUNNER_TEXT], id[96], words[RUNNER_TEXT] = "", why[200], place[240];
+    char line[2 * RUNNER_TEXT], id[96], words[RUNNER_TEXT] = "", why[200];
     const char *path = run->options->known, *wrong = NULL;
     size_t number = 0;
 
@@ -62,7 +65,6 @@ int runner_know(const char *command, struct runner_run *run, bool over)
             continue; /* a comment, or nothing */
         for (size_t bytes = strlen(words); bytes > 0 && words[bytes - 1] == ' ';)
             words[--bytes] = '\0';
-        snprintf(place, sizeof place, "%.200s:%zu", path, number);
         for (int a = 0; a < check_n_areas; ++a)
             for (int i = 0; (test = check_area_case(check_areas[a], i)); ++i)
                 exists |= strcmp(test->id, id) == 0;
@@ -73,7 +75,7 @@ int runner_know(const char *command, struct runner_run *run, bool over)
         for (size_t i = 0; !wrong && i < run->n; ++i)
             if (strcmp(run->result[i].test->id, id) == 0) {
                 run->result[i].listed = true;
-                wrong = over ? judge_known(&run->result[i], words, why, place) : NULL;
+                wrong = over ? judge_known(&run->result[i], words, why, path, number) : NULL;
             }
     }
     if (ferror(file))

@@ -365,10 +365,19 @@ static void wait_for_words(struct pool *pool)
 static void show_verdicts(const struct pool *pool, struct runner_job *job, size_t upto)
 {
     struct runner_progress *progress = pool->progress;
+    const char *const clear = progress && progress->terminal ? "\r\033[K" : "";
 
     for (; job->shown < upto && progress; ++job->shown) {
         const struct runner_result *result = job->result[job->shown];
+        const char *reason = result->reason;
+        int sentence = 0; /* the length of its first one, to "; " or ". " or the end */
 
+        while (reason[sentence] != '\0' &&
+               !(strchr(";.", reason[sentence]) && strchr(" ", reason[sentence + 1])))
+            ++sentence;
+        if (runner_failed(result) && !result->listed && !progress->silent)
+            fprintf(stderr, "%s%s %s: %.*s\n", clear, runner_verdict_words[result->verdict],
+                    result->test->id, sentence, reason);
         ++progress->done;
         progress->bad += runner_failed(result) && !result->listed;
         progress->listed += runner_failed(result) && result->listed;
@@ -377,7 +386,7 @@ static void show_verdicts(const struct pool *pool, struct runner_job *job, size_
         if (!progress->terminal && runner_now() - progress->said < SAYS_SECONDS)
             continue;
         progress->said = runner_now();
-        fprintf(stderr, "%s[%zu", progress->terminal ? "\r\033[K" : "", progress->done);
+        fprintf(stderr, "%s[%zu", clear, progress->done);
         if (progress->total > 0)
             fprintf(stderr, "/%zu", progress->total);
         fprintf(stderr, "] %.40s", result->test->id);

@@ -45,9 +45,11 @@ struct runner_job {
 /* Whether a job with until_caught ends after this verdict. */
 bool runner_catches(enum check_verdict verdict, size_t compared);
 
-/* Verdicts so far, shown on standard error if that is a terminal. */
+/* Verdicts so far, shown on standard error: each failure as it comes, how many, and which was last.
+ */
 struct runner_progress {
     bool terminal;
+    bool silent;    /* failures are expected: of mutants */
     bool exitfirst; /* nothing goes on after the first verdict that is FAIL or BROKEN */
     size_t done, total, bad, listed; /* listed: failures of cases in the file of --known */
     double said;                     /* no terminal: when a line was printed last */

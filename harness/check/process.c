@@ -43,7 +43,8 @@ void runner_describe_end(const struct runner_process *process, int status, char 
     else if (process->timed_out && process->ending)
         snprintf(text, RUNNER_TEXT, "the process did not end by itself%s; killed", doing);
     else if (process->timed_out)
-        snprintf(text, RUNNER_TEXT, "no answer after %g s%s; killed", process->limit_s, doing);
+        snprintf(text, RUNNER_TEXT, "no answer after %g s%s; killed: --timeout sets this limit",
+                 process->limit_s, doing);
     else if (WIFSIGNALED(status))
         snprintf(text, RUNNER_TEXT, "the process died of signal %d (%s)%s", WTERMSIG(status),
                  strsignal(WTERMSIG(status)), doing);

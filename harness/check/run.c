@@ -56,6 +56,7 @@ int runner_jobs(const char *command, const struct runner_options *options, struc
                 size_t n, size_t total)
 {
     struct runner_progress progress = {.terminal = isatty(STDERR_FILENO) != 0,
+                                       .silent = options->mutants,
                                        .exitfirst = options->exitfirst,
                                        .done = total,
                                        .total = total};

@@ -138,6 +138,7 @@ struct runner_result {
     bool unasked; /* SKIP, because the run ended before it: --exitfirst */
     bool listed;  /* in the file of --known */
     bool known;   /* SKIP, because it failed as --known says */
+    size_t stale; /* the line of that file, if the case passed; 0: it did not */
     bool ran;     /* it ran in a process: the verdict is about the implementation */
     size_t compared;
     int few_devices;      /* a SKIP needs so many devices; 0: it has another reason */
@@ -148,7 +149,7 @@ struct runner_result {
     char scenario[sizeof((struct check_outcome *)0)->scenario]; /* of a FAIL; "": it has none */
 };
 bool runner_failed(const struct runner_result *result); /* FAIL or BROKEN */
-/* Writes what was found: the reason, on what model, and the hint, with `between` between them. */
+/* Writes what was found: the reason, the hint, and on what model, with `between` between them. */
 void runner_found(const struct runner_result *result, const char *between,
                   char text[2 * RUNNER_TEXT]);
 /* It is not run any more: SKIP because of --exitfirst, BROKEN if the run was interrupted. */
@@ -156,8 +157,8 @@ void runner_unask(struct runner_result *result, bool interrupted);
 /* Returns the first result that failed, or was skipped, in the same way as number i, or i. */
 size_t runner_first_alike(const struct runner_result result[], size_t i);
 /* Returns the ids of all of which number *i is the first, with blanks between them, and how many
- * there are; *i becomes the first of the area that has the most of them. The caller frees
- * them. */
+ * there are; *i becomes the first of the area in which they break the most rules. The caller
+ * frees them. */
 char *runner_alike(const struct runner_result result[], size_t n, size_t *i, size_t *count);
 
 /* The description of an implementation, with its texts cleaned. */

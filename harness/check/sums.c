@@ -74,10 +74,10 @@ void runner_found(const struct runner_result *result, const char *between,
                   char text[2 * RUNNER_TEXT])
 {
     snprintf(text, 2 * RUNNER_TEXT, "%s", result->reason);
-    if (result->scenario[0] != '\0')
-        text_add(text, 2 * RUNNER_TEXT, "%sModel: %s", between, result->scenario);
     if (result->hint[0] != '\0')
         text_add(text, 2 * RUNNER_TEXT, "%sHint: %s", between, result->hint);
+    if (result->scenario[0] != '\0')
+        text_add(text, 2 * RUNNER_TEXT, "%sModel: %s", between, result->scenario);
 }
 
 /* ---- what fails in the same way ---------------------------------------------------------------
@@ -114,8 +114,16 @@ static bool differ_in_numbers(const char *a, const char *b)
     return *a == *b;
 }
 
+/* Returns what the layer raised, after the name of the call; "": nothing. */
+static const char *raised(const struct runner_result *result)
+{
+    const char *at = strstr(result->reason, " failed (");
+
+    return at ? at : "";
+}
+
 /* Results of one verdict are alike if they have one reason; if they failed, also if they have one
- * hint, or are of one rule, but for the numbers. */
+ * hint, one error, or are of one rule, but for the numbers. */
 static bool are_alike(const struct runner_result *a, const struct runner_result *b)
 {
     if (a->verdict != b->verdict)
@@ -123,6 +131,7 @@ static bool are_alike(const struct runner_result *a, const struct runner_result 
     if (strcmp(a->reason, b->reason) == 0 || !runner_failed(a))
         return strcmp(a->reason, b->reason) == 0;
     return (a->hint[0] != '\0' && differ_in_numbers(a->hint, b->hint)) ||
+           (raised(a)[0] != '\0' && differ_in_numbers(raised(a), raised(b))) ||
            (strcmp(a->test->rule, b->test->rule) == 0 && differ_in_numbers(a->reason, b->reason));
 }
 
@@ -140,6 +149,7 @@ char *runner_alike(const struct runner_result result[], size_t n, size_t *i, siz
     const size_t first = *i;
     size_t begin = first, in_area = 0, most = 0; /* areas stand one after the other */
     const struct check_area *area = NULL;
+    const char *rule = "";
     struct memory_file ids;
 
     memory_file_open(&ids);
@@ -150,7 +160,8 @@ char *runner_alike(const struct runner_result result[], size_t n, size_t *i, siz
         const struct check_area *own = runner_area_of(result[k].test->rule);
 
         begin = own == area ? begin : k;
-        in_area = own == area ? in_area + 1 : 1;
+        in_area = (own == area ? in_area : 0) + (strcmp(result[k].test->rule, rule) != 0);
+        rule = result[k].test->rule;
         *i = in_area > most ? begin : *i;
         most = in_area > most ? in_area : most;
         area = own;

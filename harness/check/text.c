@@ -124,12 +124,12 @@ static void print_alike(FILE *stream, const struct runner_run *run, size_t i, co
     }
     fprintf(stream, "%-7s %s (%s%s)\n", runner_verdict_words[result->verdict], test->id,
             runner_obligation(test, true), test->evidence == REPORTED ? "; by its own report" : "");
-    snprintf(text, sizeof text, "%s: %s", test->rule, result->sentence);
-    if (result->sentence[0] != '\0')
-        print_named(stream, VERDICT, "", text);
     runner_found(result, "\n", text);
     for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
         print_named(stream, VERDICT, "", line);
+    snprintf(text, sizeof text, "%s: %s", test->rule, result->sentence);
+    if (result->sentence[0] != '\0')
+        print_named(stream, VERDICT, "", text);
     for (int p = 0; p < RUNNER_PROFILES; ++p)
         optional &=
             test->profiles & runner_profiles[p].bit ? ~runner_profiles[p].required : UINT64_MAX;

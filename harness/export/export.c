@@ -271,13 +271,16 @@ static void export_as_annotations(FILE *to, const struct export_set *set)
 
     for (size_t i = 0; i < set->n; ++i) {
         const struct export_cell *cell = &set->cell[i];
+        const char *file = cell->file ? cell->file : set->file;
 
         if (!commands[cell->state])
             continue;
         fprintf(to, "::%s ", commands[cell->state]);
-        fputs(set->file ? "file=" : "", to);
-        text_write(to, TEXT_PROPERTY, set->file ? set->file : "", SIZE_MAX);
-        fputs(set->file ? ",title=" : "title=", to);
+        fputs(file ? "file=" : "", to);
+        text_write(to, TEXT_PROPERTY, file ? file : "", SIZE_MAX);
+        if (cell->line > 0)
+            fprintf(to, ",line=%zu", cell->line);
+        fputs(file ? ",title=" : "title=", to);
         text_write(to, TEXT_PROPERTY, cell->key ? cell->name : "lockstep", SIZE_MAX);
         text_write(to, TEXT_PROPERTY, cell->title ? ": " : "", SIZE_MAX);
         text_write(to, TEXT_PROPERTY, cell->title ? cell->title : "", SIZE_MAX);

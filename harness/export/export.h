@@ -79,6 +79,8 @@ struct export_cell {
     const char *type;         /* of a failure or error; NULL: the verdict of a cell with a key */
     char *detail;             /* owned: lines in JUnit's failure or error; NULL: none */
     const char *title;        /* of an annotation, after the name; NULL: none */
+    const char *file;         /* of an annotation, with its line; NULL: that of the set, no line */
+    size_t line;
     size_t launches;
     double seconds; /* NaN: not known */
     struct export_value value[EXPORT_METRICS_MOST];

@@ -56,17 +56,17 @@ static double expect_rounded(enum impl_dtype dtype, double want, uint64_t *bits)
 static _Noreturn void differ(struct check *c, const char *what, const struct impl_array *got,
                              size_t i, double want, uint64_t want_bits, size_t different, size_t n)
 {
-    const double value = check_element(got, i);
-
     check_fail(c, "%s: element %zu is %s, must be %s; %zu of %zu differ", what, i,
-               check_number(c, got->dtype, value, bits_at(got, i)),
+               check_number(c, got->dtype, check_element(got, i), bits_at(got, i)),
                check_number(c, got->dtype, want, want_bits), different, n);
 }
 
 static void must_exist(struct check *c, const char *what, const struct impl_array *got)
 {
-    if (got->dtype == IMPL_NONE)
-        check_fail(c, "%s: there is none", what);
+    if (got->dtype != IMPL_NONE)
+        return;
+    hint_search(c);
+    check_fail(c, "%s: there is none", what);
 }
 
 void check_values(struct check *c, const char *what, const struct impl_array *got, size_t n,

@@ -105,6 +105,68 @@ static bool are_rounded(const struct numbers *numbers)
     return !numbers->integers;
 }
 
+/* Whether an array has these values, rounded to its type. */
+static bool has_values(const struct impl_array *array, size_t n, const double values[])
+{
+    for (size_t i = 0; i < n; ++i) {
+        const double one = check_element(array, i);
+        const double value = array->dtype == IMPL_F32 ? (float)values[i] : values[i];
+
+        if (one != value && !(isnan(one) && isnan(value)))
+            return false;
+    }
+    return true;
+}
+
+void hint_search(struct check *c)
+{
+    if (c->scenario && strstr(c->scenario, "find_unused; ") && c->n_calls > 0)
+        snprintf(c->outcome->hint, sizeof c->outcome->hint,
+                 "the layer was made with find_unused_parameters=True: was that ignored?");
+}
+
+/* Reads from another rank what was read from this one: from rank 0, or from rank 1 for rank 0.
+ * NULL: the array was not read from one of several ranks. */
+static const struct impl_array *read_other(struct check *c, const struct impl_array *got)
+{
+    const struct reading read = c->reading;
+    const struct open_model *open = c->models;
+    const struct impl_array *other;
+
+    while (open && open->model != read.model)
+        open = open->next;
+    if (!open || open->ranks < 2 || got != read.array)
+        return NULL;
+    other = check_get_rank(c, read.model, read.rank == 0, read.what, read.i);
+    c->reading = read;
+    return other->dtype == IMPL_NONE ? NULL : other;
+}
+
+/* Compares wrong numbers with those of the other rank. */
+static void look_at_other(struct check *c, const struct impl_array *other,
+                          const struct numbers *numbers)
+{
+    const struct reading *read = &c->reading;
+    const bool local = c->local == read->model;
+    const bool same = has_values(other, numbers->n, numbers->got);
+    const size_t bytes = sizeof c->outcome->hint;
+
+    if (local && same)
+        snprintf(c->outcome->hint, bytes,
+                 "rank %d has the same, and after a forward in no_sync() each rank keeps its own: "
+                 "was no_sync() ignored?",
+                 read->rank == 0);
+    else if (!local && !same && read->what == IMPL_GRAD) {
+        snprintf(c->outcome->hint, bytes,
+                 "rank %d has another gradient: was this one not reduced over the ranks?",
+                 read->rank == 0);
+        hint_search(c);
+    } else if (read->rank > 0 && read->what == IMPL_VALUE &&
+               has_values(other, numbers->n, numbers->want))
+        snprintf(c->outcome->hint, bytes,
+                 "rank 0 has the right one: was it not broadcast from there?");
+}
+
 void check_again(struct check *c, const char *what, const struct impl_array *got,
                  const struct impl_array *before)
 {
@@ -134,10 +196,10 @@ static void keep_numbers(struct check *c, const char *what, size_t n, const doub
     memcpy(kept->want, want, n * sizeof *want);
 }
 
-static void look_at_numbers(struct check *c, const char *what, const struct numbers numbers)
+static void look_at_numbers(struct check *c, const char *what, const struct numbers *numbers)
 {
-    const double *got = numbers.got, *want = numbers.want;
-    const size_t n = numbers.n;
+    const double *got = numbers->got, *want = numbers->want;
+    const size_t n = numbers->n;
     const int parts = c->parts;
     const char *names = c->of_ranks ? "ranks" : "devices";
     char *hint = c->outcome->hint;
@@ -149,24 +211,24 @@ static void look_at_numbers(struct check *c, const char *what, const struct numb
         ++same;
     if (same == n)
         return;
-    if (are_infinite(&numbers))
+    if (are_infinite(numbers))
         snprintf(hint, bytes, "infinite: added up before it is divided?");
-    else if (are_old(c, hash_of(what), &numbers))
+    else if (are_old(c, hash_of(what), numbers))
         snprintf(hint, bytes, "that was right earlier in this case: an old copy, not refreshed?");
-    else if (n > 1 && are_moved(&numbers))
+    else if (n > 1 && are_moved(numbers))
         snprintf(hint, bytes, "the right numbers in another order: are parts swapped?");
-    else if (parts > 1 && are_times(&numbers, parts))
+    else if (parts > 1 && are_times(numbers, parts))
         snprintf(hint, bytes, "%d times what it must be, with %d %s: %s", parts, parts, names,
-                 c->of_ranks ? "a sum where a mean belongs, or not cleared?"
+                 c->of_ranks ? "a sum where a mean belongs, reduced twice, or not cleared?"
                              : "counted once for each of them?");
-    else if (parts > 1 && are_times(&numbers, 1.0 / parts))
+    else if (parts > 1 && are_times(numbers, 1.0 / parts))
         snprintf(hint, bytes, "1/%d of what it must be, with %d %s: %s", parts, parts, names,
                  c->of_ranks ? "divided twice?" : "a mean where a sum belongs?");
-    else if (are_times(&numbers, 2))
+    else if (are_times(numbers, 2))
         snprintf(hint, bytes, "twice what it must be: added twice, or not cleared?");
-    else if (are_times(&numbers, 0))
+    else if (are_times(numbers, 0))
         snprintf(hint, bytes, "0 where it must not be: left out, or cleared?");
-    else if (are_rounded(&numbers))
+    else if (are_rounded(numbers))
         snprintf(hint, bytes,
                  "almost right: rounded to a shorter type, or added in another order?");
 }
@@ -180,13 +242,24 @@ void hint_values(struct check *c, const char *what, const struct impl_array *got
         keep_numbers(c, what, n, want);
         return;
     }
+    const struct impl_array *other = read_other(c, got);
+
     values = malloc(n * sizeof *values);
     if (!values) /* the failure counts without a hint, too */
         return;
     for (size_t i = 0; i < n; ++i)
         values[i] = check_element(got, i);
-    look_at_numbers(
-        c, what,
-        (struct numbers){n, values, want, got->dtype == IMPL_I32 || got->dtype == IMPL_I64});
+    const struct numbers numbers = {n, values, want,
+                                    got->dtype == IMPL_I32 || got->dtype == IMPL_I64};
+
+    if (other)
+        look_at_other(c, other, &numbers);
+    if (c->outcome->hint[0] == '\0')
+        look_at_numbers(c, what, &numbers);
+    for (size_t i = 0; i < c->n_calls && i < CALLS_SHOWN && c->outcome->hint[0] == '\0'; ++i)
+        if (got == c->reading.array && c->reading.what == IMPL_VALUE && !c->param.buffer &&
+            strcmp(c->calls[i], "step") == 0)
+            snprintf(c->outcome->hint, sizeof c->outcome->hint,
+                     "after a step: was the gradient wrong already?");
     free(values);
 }

@@ -31,6 +31,14 @@ struct kept {
     double want[KEPT_NUMBERS];
 };
 
+/* A value or gradient that was read from a rank. */
+struct reading {
+    struct impl_model *model;
+    enum impl_what what;
+    int rank, i;
+    const struct impl_array *array;
+};
+
 enum { CALLS_SHOWN = 8 };
 
 struct check {
@@ -42,6 +50,8 @@ struct check {
     struct check_session second;    /* NULL ops: not opened */
     struct impl_error error;        /* of the last call */
     struct impl_param param;        /* of the last get */
+    struct reading reading;         /* by the last get */
+    const struct impl_model *local; /* its last forward was in no_sync; NULL: of none */
     struct memory *memory;
     struct arena *arena; /* of the arrays */
     struct guard *guards;
@@ -97,6 +107,10 @@ _Noreturn void call_failed(struct check *c, const char *what, int status);
  * tell anything. */
 void hint_values(struct check *c, const char *what, const struct impl_array *got, size_t n,
                  const double want[], size_t different);
+
+/* Writes the hint of a failure that a layer has if it looks for no unused parameters, in a model
+ * where it must. */
+void hint_search(struct check *c);
 
 /* scenario.c: keep the model that is opened, the inputs of a forward, and what is called; write all
  * in words. */

@@ -235,6 +235,7 @@ struct impl_array *check_get_rank(struct check *c, struct impl_model *model, int
     if (out->dtype != IMPL_NONE &&
         (out->dtype != param.dtype || check_elements(out) != check_elements(&like)))
         check_fail(c, "get: parameter %d has another type or size than param says", i);
+    c->reading = (struct reading){model, what, rank, i, out};
     return out;
 }
 

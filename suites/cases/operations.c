@@ -22,6 +22,7 @@ void call_begin(struct check *c, const char *what)
 
 void call_failed(struct check *c, const char *what, int status)
 {
+    hint_search(c);
     check_fail(c, "%s failed (%s): %s", what, impl_status_word(status), c->error.text);
 }
 

@@ -136,6 +136,7 @@ void scenario_forward(struct check *c, const struct impl_model *model,
             c->scenario = open->scenario;
             n = op->n_in * open->ranks;
         }
+    c->local = op->no_sync ? model : c->local == model ? NULL : c->local;
     scenario_call(c, op->no_sync  ? "forward in no_sync"
                      : op->active ? "forward in join"
                      : !op->grad  ? "forward without gradients"

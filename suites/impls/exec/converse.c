@@ -261,7 +261,9 @@ static int exchange_lines(struct process *p, struct exchange *e, char reason[PRO
                 snprintf(reason, PROCESS_REASON, "the process did not read its request within %g s",
                          limit_ms / 1000.0);
             else if (p->length == 0)
-                snprintf(reason, PROCESS_REASON, "no answer within %g s", limit_ms / 1000.0);
+                snprintf(reason, PROCESS_REASON,
+                         "no answer within %g s: exec@SECONDS or torch@SECONDS gives it more",
+                         limit_ms / 1000.0);
             else
                 snprintf(reason, PROCESS_REASON, "only half a line within %g s: '%s'",
                          limit_ms / 1000.0, text);

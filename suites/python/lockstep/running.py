@@ -69,7 +69,7 @@ class Result:
         rule = f"{self.rule} ({how}): {self.sentence}" if self.sentence else ""
         model = f"Model: {self.scenario}" if self.scenario else ""
         hint = f"Hint: {self.hint}" if self.hint else ""
-        return "\n".join(filter(None, (f"{self.verdict} {self.case}: {self.reason}", rule, model, hint, self.command)))
+        return "\n".join(filter(None, (f"{self.verdict} {self.case}: {self.reason}", hint, model, rule, self.command)))
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ fake() {
         --only "$cases" "$@"
     tr -s ' \n' '  ' <out >flat
     grep -q -- "$words" flat || fail "$misdeed: no '$words'"
-    [ ! -s err ] || fail "$misdeed: something on stderr"
+    ! grep -Ev '^(FAIL|BROKEN) SPLIT-01[.][a-z]+: ' err || fail "$misdeed: something on stderr"
     if LC_ALL=C grep -q "$(printf '[\001-\011\013-\037\177-\377]')" out; then
         fail "$misdeed: a control byte went through"
     fi
@@ -44,7 +44,7 @@ fake 0 no-devices 'PASS fake 1 on the host: 2 of 2 cases passed'
 fake 1 wrong '2 rows on 1 devices: 1 shards (1), must be 1 (2)'
 fake 1 crash 'FAIL SPLIT-01.sizes .* died of signal 11 .*, in split'
 fake 1 abort 'died of signal 6 .*, in split'
-fake 1 hang 'no answer after 0.3 s, in split; killed' --limit 0.3 --jobs 2
+fake 1 hang 'no answer after 0.3 s, in split; killed: --timeout sets this limit' --limit 0.3 --jobs 2
 fake 1 exit0 'ended with status 0 and without an answer, in split'
 fake 1 exit3 'ended with status 3 and without an answer, in split'
 fake 1 forge 'something other than the suite wrote'
@@ -91,8 +91,14 @@ grep -q -- "--impl-options wrong" again || fail "the command lacks an option"
 sh again >out2 2>&1 && fail "the repeated case passed"
 grep -q '^FAIL    SPLIT-01.sizes ' out2 || fail "the command repeats something else"
 
-# Failures of one cause are one block, which says the rule and names the others.
-fake 1 wrong 'FAIL SPLIT-01.sizes (must) SPLIT-01: Shards are consecutive runs of c rows; .* --only SPLIT-01.sizes 2 in the same way: SPLIT-01.sizes SPLIT-01.known area'
+# Each failure is said as it happens: the first sentence of its reason.
+printf 'FAIL SPLIT-01.%s\n' 'sizes: 2 rows on 1 devices: 1 shards (1), must be 1 (2)' \
+    'known: 30 rows on 2 devices: 2 shards (14, 15), must be 2 (15, 15)' | diff - err || fail "the failures on stderr"
+fake 0 good 'cases passed'
+[ ! -s err ] || fail "a failure of cases that pass: $(cat err)"
+
+# Failures of one cause are one block, which says what was found, then the rule, and names the others.
+fake 1 wrong 'FAIL SPLIT-01.sizes (must) 2 rows on 1 devices: 1 shards (1), must be 1 (2) SPLIT-01: Shards are consecutive runs of c rows; .* --only SPLIT-01.sizes 2 in the same way: SPLIT-01.sizes SPLIT-01.known area'
 
 # known STATUS MISDEED WORDS LINE: with a file of known failures, whose third line this is.
 known() {
@@ -110,8 +116,8 @@ known 1 wrong '1 shards (1), must be 1 (2) (not as known.txt:3 says)' 'SPLIT-01.
 known 1 wrong '(not as known.txt:3 says)' 'SPLIT-01.sizes 2 rows on 1 devices: 1 shard # a'
 for words in 2 '2 rows on 1 devices'; do
     echo "SPLIT-01.sizes $words # a" >known.txt
-    misuse 'known.txt:1: give at least 20 characters of the failure, or all of it' --impl "$fake" --impl-options wrong \
-        --only "$cases" --known known.txt
+    expect_status 2 "$lockstep" check --impl "$fake" --impl-options wrong --only "$cases" --known known.txt
+    grep -qF 'known.txt:1: give at least 20 characters of the failure, or all of it' err || fail "$words: $(cat err)"
 done
 ones='GRAD-01.ones 2 devices, 10 rows: gradient of parameter 0: element 0 is'
 for words in 2 27 '27.5 (0x41dc'; do # it says 27.5 (0x41dc0000)
@@ -122,6 +128,8 @@ done
 echo "$ones 27.5 (0x41dc0000) # a" >known.txt
 expect_status 77 "$lockstep" check --impl mutant:M10-average --only GRAD-01.ones --known known.txt
 known 1 good 'it no longer fails: remove known.txt:3 (a) .* 1 of 2 cases passed, 1 failed' 'SPLIT-01.sizes 2 rows # a'
+expect_status 1 "$lockstep" check --impl "$fake" --only "$cases" --known known.txt --format annotations
+grep -q '^::error file=known.txt,line=3,title=SPLIT-01.sizes%3A ' out || fail "not the line that is stale: $(cat out)"
 known 1 crash '1 failed, 1 skipped (1 known to fail)' 'SPLIT-01.sizes the process died of signal 11 # a'
 known 2 open-error 'no ?\[31mdriver' 'SPLIT-01.sizes no # a'
 known 0 good '2 of 2 cases passed; [1-9][0-9]* more were not selected (' 'GRAD-01.ones element 0 # of a case that is not run'
@@ -338,14 +346,21 @@ hint() {
         fail "$1: a hint that is wrong"
     fi
 }
-hint M61-ddp-sum DDP-01.known '2 times what it must be, with 2 ranks: a sum where a mean belongs, or not cleared?'
-grep -qF 'Model: 2 ranks; affine (weight [2], bias [1]); inputs [1], [1]; calls zero_grad, forward, backward Hint: ' flat ||
+hint M61-ddp-sum DDP-01.known '2 times what it must be, with 2 ranks: a sum where a mean belongs, reduced twice, or not cleared?'
+grep -qF 'cleared? Model: 2 ranks; affine (weight [2], bias [1]); inputs [1], [1]; calls zero_grad, forward, backward ' flat ||
     fail "no model: $(cat flat)"
 hint M10-average GRAD-01.ones '1/2 of what it must be, with 2 devices: a mean where a sum belongs?'
 hint M19-replicate-once REPL-01.steps 'that was right earlier in this case: an old copy, not refreshed?'
 hint M22-completion-order GATH-01.model 'the right numbers in another order: are parts swapped?'
 hint M35-counter-summed BUF-01.counter '2 times what it must be, with 2 devices: counted once for each of them?'
 hint M12-first-gradient GRAD-01.replicas ''
+hint M70-ddp-no-broadcast DDP-07.sent 'rank 0 has the right one: was it not broadcast from there?'
+hint X184-ddp-buffers-never DDP-08.sent 'rank 0 has the right one: was it not broadcast from there?'
+hint M66-ddp-last-bucket DDP-01.known 'rank 1 has another gradient: was this one not reduced over the ranks?'
+ignored='has the same, and after a forward in no_sync() each rank keeps its own: was no_sync() ignored?'
+hint S59-ddp-inner DDP-35.inner "rank 1 $ignored"
+hint X185-ddp-buffers-always DDP-08.sent "rank 0 $ignored"
+hint M61-ddp-sum GRAD-19.ranks 'after a step: was the gradient wrong already?'
 # A long list is cut, a search for unused parameters is named, and a primitive has no model.
 hint M61-ddp-sum DDP-01.network '2 times what'
 grep -qF 'weight [-8, 4, 4, -6, .. 12 numbers], bias' flat || fail "a long list: $(cat flat)"

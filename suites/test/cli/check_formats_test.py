@@ -82,8 +82,8 @@ def check_annotations(text: str, cases: dict, counts: dict) -> None:
 
 
 def check_detail(lines: list[str], case: dict) -> None:
-    """What was found, perhaps on what model and a hint, the rule in words, and the command that repeats it."""
-    more = [f"{word}: {case[key]}" for word, key in (("Model", "scenario"), ("Hint", "hint")) if case[key]]
+    """What was found, perhaps a hint and on what model, the rule in words, and the command that repeats it."""
+    more = [f"{word}: {case[key]}" for word, key in (("Hint", "hint"), ("Model", "scenario")) if case[key]]
     check(len(lines) == 3 + len(more) and lines[0] == case["reason"] and lines[1:-2] == more, f"lines of {case}: {lines}")
     check(lines[-2].startswith(case["rule"] + " (") and lines[-2].endswith("): " + case["sentence"]), f"the rule: {lines}")
     check(" check " in lines[-1] and lines[-1].endswith(f" --only {case['id']}"), f"the command: {lines}")

@@ -281,6 +281,11 @@ class Unbuffered(Right):
     def buffers(self):
         return []
 
+class Ignores(Right):
+    @contextlib.contextmanager
+    def no_sync(self):
+        yield
+
 class Ends(Right):
     """Ends the process where it should raise."""
     def __init__(self, model, rank, world):
@@ -316,6 +321,14 @@ FAILS_PLANTED: dict[str, set[str]] = {
     "Unbuffered": {"DDP-08.sent"},
     "LastWaited": {"DDP-01.known", "DDP-07.not_sent", "DDP-07.same", "DDP-16.known", "SIZE-05.buckets"},
     "FirstWaited": {"DDP-07.sent"},
+    "Ignores": {"DDP-08.sent", "DDP-16.known"},
+}
+# In the hint of every case that fails.
+HINTS = {
+    "Unsent": "rank 0 has the right one: was it not broadcast",
+    "LastLost": "has another gradient: was this one not reduced",
+    "Unbuffered": "rank 0 has the right one: was it not broadcast",
+    "Ignores": "was no_sync() ignored?",
 }
 FAILS_ENDED = {
     "NoFinally": {"DDP-32.no_sync", "DDP-35.inner"},
@@ -393,6 +406,7 @@ class Wrappers(unittest.TestCase):
                 self.assertIn("not offered", case["reason"])
             if case["verdict"] == "FAIL":
                 print(name, case["id"], case["reason"])
+                self.assertIn(HINTS.get(name, ""), case["hint"], case)
         return {case["id"] for case in found if case["verdict"] == "FAIL"}
 
     def test_the_right_one_passes_the_profile(self) -> None:

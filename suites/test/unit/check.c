@@ -315,7 +315,8 @@ static const struct hint_row {
 } hints[] = {
     {{0.5, 1},
      {7, 7},
-     "2 times what it must be, with 2 ranks: a sum where a mean belongs, or not cleared?"},
+     "2 times what it must be, with 2 ranks: a sum where a mean belongs, reduced twice, or not "
+     "cleared?"},
     {{2, 4}, {7, 7}, "1/2 of what it must be, with 2 ranks: divided twice?"},
     {{8, 9}, {1, 2}, "that was right earlier in this case: an old copy, not refreshed?"},
     {{2, 1}, {7, 7}, "the right numbers in another order: are parts swapped?"},

@@ -25,9 +25,9 @@ from .model import Forward, Result
 from .nursery import Nursery
 from .under_test import Options
 
-START_LIMIT = 50.0
 # The limit of one operation is torch@SECONDS. The suite ends this process after that, so the ranks get less.
 CALL_LIMIT = 0.8 * float(os.environ.get("LOCKSTEP_LIMIT_S", "10"))
+START_LIMIT = max(50.0, CALL_LIMIT)  # also to open a model
 AFTER_AN_ERROR = 1.0
 STACK_LIMIT = 0.5
 STACK_LINE = re.compile(r'File "(.*)", line (\d+) in (.*)')  # of faulthandler
@@ -90,7 +90,7 @@ class Pool:
         """Says which ranks hang and where, and which do not: in a collective, those did not call it."""
         stands = [f"rank {number} stands at {words}" for number in waiting if (words := self.stack(number))]
         others = f"{ranks_of(answered)} did" if answered else "no rank did"
-        return "; ".join([f"{ranks_of(waiting)} did not answer in {limit:g} s, {others}", *stands])
+        return "; ".join([f"{ranks_of(waiting)} did not answer in {limit:g} s (torch@SECONDS gives more), {others}", *stands])
 
     def stack(self, number: int) -> str:
         """Asks a rank where it stands (faulthandler)."""
