@@ -511,3 +511,28 @@ Test(answer, one_rank_is_a_base_only_where_nothing_else_is)
     free(table);
     bench_close(bench);
 }
+
+/* The rank is named if chance is no reason, and if it is slower by more than noise. */
+Test(answer, a_slow_rank_is_named)
+{
+    static const struct {
+        double p, more;
+        bool named;
+    } rows[] = {{0.031, 0.26, true}, {0.25, 0.26, false}, {0.031, 0.001, false}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        struct bench *bench = bench_open("strong");
+        add_six(bench, "plain", 1, 64, 1000, 0);
+        add_six(bench, "ddp", 2, 64, 625, 0);
+        bench_make(bench);
+        bench->point[1].slowest = (struct report_slowest){
+            .rank = 1, .ranks = 2, .launches = 6, .lost = 6, .p = rows[i].p, .more = rows[i].more};
+        char *text = lead_of(bench);
+        const char *named = "Rank 1 is 26\u00a0% slower than the others, in 6 of 6 launches of "
+                            "tutorial on 2 devices with DDP. ";
+        cr_assert_eq(strstr(text, named) != NULL, rows[i].named, "%s", text);
+        cr_assert_eq(strstr(text, "slower than the others") != NULL, rows[i].named, "%s", text);
+        free(text);
+        bench_close(bench);
+    }
+}
