@@ -246,6 +246,7 @@ void validate_judge(struct validate *validate)
 {
     const struct profile *profile = validate->profile;
     const unsigned n = profile->n_limits;
+    char why[VALIDATE_TEXT] = "";
     bool own = false; /* limits were learned from these records: they follow from each other */
 
     for (size_t i = 0; i < validate->report->n_files * profile->n_learned_from; ++i)
@@ -259,6 +260,11 @@ void validate_judge(struct validate *validate)
         /* The verdict of a limit that every machine passes, or that none does, means nothing. */
         if (validate_is_wrong(judged->limit, judged->why))
             judged->verdict = VALIDATE_INVALID;
+        if (judged->verdict == VALIDATE_PASS &&
+            validate_at_worst(validate, judged->limit, why) == VALIDATE_OPEN) {
+            judged->verdict = VALIDATE_INVALID;
+            snprintf(judged->why, sizeof judged->why, "%s", why);
+        }
         if (judged->verdict == VALIDATE_PASS && own) {
             judged->verdict = VALIDATE_INVALID;
             snprintf(judged->why, sizeof judged->why, "the limit was learned from these records");
@@ -269,6 +275,27 @@ void validate_judge(struct validate *validate)
     }
     validate->machine = validate_judge_machine(
         validate->count, validate->conformance ? validate->conformance->verdict : VALIDATE_PASS);
+}
+
+enum validate_verdict validate_at_worst(const struct validate *validate,
+                                        const struct profile_limit *limit, char why[VALIDATE_TEXT])
+{
+    struct validate_judged judged;
+
+    validate_judge_limit(validate, limit, VALIDATE_WORST, &judged);
+    if (judged.verdict == VALIDATE_FAIL)
+        return VALIDATE_FAIL;
+    if (judged.verdict == VALIDATE_OPEN && isfinite(judged.lo))
+        snprintf(why, VALIDATE_TEXT,
+                 "these %zu launches scatter so much that a machine at 0.3 of the speed would not "
+                 "fail this limit: measure on an idle machine, or delete it",
+                 judged.launches);
+    else
+        snprintf(why, VALIDATE_TEXT, "it stays %s even at %s%s%.200s",
+                 validate_verdict_words[judged.verdict],
+                 limit->row->fact ? "its worst" : "0.3 of the speed",
+                 judged.why[0] != '\0' ? ": " : "", judged.why);
+    return judged.verdict;
 }
 
 void validate_mutate(const struct profile *profile, const struct report *report,
@@ -287,16 +314,14 @@ void validate_mutate(const struct profile *profile, const struct report *report,
                      "records");
         return;
     }
-    for (double factor = 1.0; factor <= VALIDATE_WORST * 1.001;
-         factor += factor < 1.2 ? 0.01 : 0.05) {
+    firing->factor = VALIDATE_WORST;
+    if (validate_at_worst(&validate, limit, firing->why) != VALIDATE_FAIL)
+        return;
+    for (double factor = 1.0; factor < VALIDATE_WORST; factor += factor < 1.2 ? 0.01 : 0.05) {
         validate_judge_limit(&validate, limit, factor, &judged);
         if (judged.verdict == VALIDATE_FAIL) {
             firing->factor = factor;
             return;
         }
     }
-    snprintf(firing->why, sizeof firing->why,
-             judged.why[0] != '\0' ? "it stays %s even at %s: %.200s" : "it stays %s even at %s",
-             validate_verdict_words[judged.verdict],
-             limit->row->fact ? "its worst" : "0.3 of the speed", judged.why);
 }
