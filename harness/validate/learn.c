@@ -297,7 +297,16 @@ static int learn_all(const struct learning *learning)
                 "validate check PROFILE",
                 learning->command, limits, speeds, learning->launches, learning->disturbed,
                 learning->n, learning->days, learning->starts, learning->out, learning->without);
-    return speeds > 0 ? EXIT_PASSED : VALIDATE_EXIT_NOT_SHOWN;
+    if (speeds == 0)
+        command_say(stderr, 2, "%s: NOTE: no limit on speed: slow machines pass",
+                    learning->command);
+    if (2 * learning->disturbed > learning->launches)
+        command_say(stderr, 2,
+                    "%s: NOT SHOWN: other work disturbed %zu of %zu launches, and limits are "
+                    "learned where it disturbs at most half: use none of these",
+                    learning->command, learning->disturbed, learning->launches);
+    return speeds > 0 && 2 * learning->disturbed <= learning->launches ? EXIT_PASSED
+                                                                       : VALIDATE_EXIT_NOT_SHOWN;
 }
 
 int validate_learn(const char *command, const char *name, const char *about, const char *out,
@@ -357,8 +366,6 @@ int validate_learn(const char *command, const char *name, const char *about, con
     }
     if (status == 0)
         status = learn_all(&learning);
-    if (status == VALIDATE_EXIT_NOT_SHOWN)
-        command_say(stderr, 2, "%s: NOTE: no limit on speed: slow machines pass", command);
     for (size_t f = 0; f < learning.n; ++f)
         validate_close(&learning.session[f]);
     free(learning.session);

@@ -88,7 +88,10 @@ static int check_profile(const char *command, const char *name, char *const reco
                     command, (size_t)launches, need->launches, need->launches);
     free(need);
     if (status == 0 && binding > 0 && !profile_judges_speed(profile))
-        command_say(stderr, 2, "%s: NOTE: no limit on speed binds: slow machines pass", command);
+        command_say(stderr, 2,
+                    "%s: NOTE: no limit on speed binds: where all devices are slow alike, it "
+                    "passes",
+                    command);
     validate_close(&report);
     profile_free(profile);
     return status == 0 ? verdict : status;
@@ -166,7 +169,8 @@ int validate_learn_main(int argc, char **argv)
                "\vIt needs at least 6 files, all verified, each of a different session, of one "
                "class of machine and one matrix library.\n\n"
                "Exit status: 0 a profile was printed; 2 misuse, or files that no profile can be "
-               "learned from; 3 a profile without a limit on speed.\n\nExamples:\n"
+               "learned from; 3 a profile without a limit on speed, or other work disturbed more "
+               "than half of the launches.\n\nExamples:\n"
                "  lockstep validate learn session*.jsonl >my-node.yaml\n"
                "  lockstep validate learn --name my-node --out my-node.yaml session*.jsonl"};
     struct arguments arguments = {.name = "learned"};
@@ -174,8 +178,9 @@ int validate_learn_main(int argc, char **argv)
     if (command_read(&syntax, argc, argv, &arguments) != 0)
         return EXIT_MISUSE;
     if (arguments.out && !freopen(arguments.out, "wx", stdout))
-        return command_refuse(argv[0], "--out: cannot make '%.200s': %s", arguments.out,
-                              strerror(errno));
+        return command_refuse(argv[0], "--out: cannot make '%.200s': %s%s", arguments.out,
+                              strerror(errno),
+                              errno == EEXIST ? ": delete it, or name another file" : "");
     const int status = validate_learn(argv[0], arguments.name, arguments.about,
                                       arguments.out ? arguments.out : "standard output",
                                       arguments.files.path, arguments.files.n);
