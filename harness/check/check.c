@@ -242,7 +242,17 @@ static int check_implementation(const char *command, const struct runner_options
     if (status == 0) {
         runner_require_devices(run);
         /* A pass does not count if an operation of the devices fails on purpose. */
-        run->unfelt = runner_exit(run) == EXIT_PASSED && device_list_faulty(options->devices);
+        const bool slows = device_list_fault_slows(options->devices);
+
+        run->unfelt =
+            !slows && runner_exit(run) == EXIT_PASSED && device_list_faulty(options->devices);
+        if (slows || run->unfelt)
+            snprintf(run->fault, sizeof run->fault,
+                     slows ? "; the fault of '%.64s' makes it slow and changes no result: lockstep "
+                             "soak or lockstep validate finds it"
+                           : "; but no case failed on '%.64s': that call was in none, or nothing "
+                             "came of it",
+                     options->devices);
         run->seconds = (double)(watch_clock_ns() - begin_ns) / 1e9;
         status = write_results(command, run, out);
         if (status == 0)

@@ -177,6 +177,7 @@ struct runner_run {
     struct runner_about is;
     bool interrupted;          /* the cases without a verdict are BROKEN */
     bool unfelt;               /* all passed, though the devices fail on purpose: it is no pass */
+    char fault[192];           /* what became of the fault of the devices; "": nothing to say */
     char cause[RUNNER_TEXT];   /* why the implementation could not be tested at all; "": it could */
     enum check_verdict caused; /* by cause, of all cases: FAIL if it crashed, for example */
     bool traceable;            /* the system cannot protect our memory from an implementation */

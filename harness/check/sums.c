@@ -256,10 +256,7 @@ const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TE
     if (runner_left_out(run) > 0)
         text_add(sentence, RUNNER_TEXT, "; %zu more %s not selected", runner_left_out(run),
                  text_were(runner_left_out(run)));
-    if (run->unfelt)
-        text_add(sentence, RUNNER_TEXT,
-                 "; but no case failed on '%.64s': that call was in none, or nothing came of it",
-                 run->options->devices);
+    text_add(sentence, RUNNER_TEXT, "%s", run->fault);
     if (areas > 1) { /* the leader of the first block */
         free(runner_alike(run->result, run->n, &first, &(size_t){0}));
         text_add(sentence, RUNNER_TEXT,

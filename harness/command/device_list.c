@@ -159,6 +159,12 @@ static bool is_fault(const char *suffix, size_t length)
     return length > 6 && strncmp(suffix, "fault:", 6) == 0;
 }
 
+static bool is_slow(const char *suffix, size_t length)
+{
+    return is_fault(suffix, length) &&
+           (strncmp(suffix + 6, "slow@", 5) == 0 || strncmp(suffix + 6, "link@", 5) == 0);
+}
+
 static bool has_suffix(const char *list, bool (*is)(const char *suffix, size_t length))
 {
     const char *at = split(list).suffixes;
@@ -181,4 +187,9 @@ bool device_list_slowed(const char *list)
 bool device_list_faulty(const char *list)
 {
     return has_suffix(list, is_fault);
+}
+
+bool device_list_fault_slows(const char *list)
+{
+    return has_suffix(list, is_slow);
 }

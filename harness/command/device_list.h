@@ -26,5 +26,7 @@ bool device_list_slowed(const char *list);
 
 /* Whether one of its operations fails on purpose: "+fault:launch@3". */
 bool device_list_faulty(const char *list);
+/* Whether that only makes a device or a link slow, and changes no result: "+fault:slow@1/1". */
+bool device_list_fault_slows(const char *list);
 
 #endif

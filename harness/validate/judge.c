@@ -1,6 +1,7 @@
 /* validate/judge.c: judges limits by the launches of the cells that they are about. */
 #include "validate/validate.h"
 
+#include "command/device_list.h"
 #include "machine/machine.h"
 #include "numbers/stats.h"
 #include "text/alloc.h"
@@ -33,9 +34,8 @@ static bool is_slowed(const struct report_point *point)
     for (size_t i = 0; i < point->n; ++i) {
         const struct record_cell *cell = point->row[i].cell;
 
-        if ((!strstr(cell->key.devices, "+fault:slow@") &&
-             !strstr(cell->key.devices, "+fault:link@")) ||
-            cell->status != RECORD_FAILED || cell->first_bad_step >= 0 || cell->steps_checked == 0)
+        if (!device_list_fault_slows(cell->key.devices) || cell->status != RECORD_FAILED ||
+            cell->first_bad_step >= 0 || cell->steps_checked == 0)
             return false;
     }
     return true;

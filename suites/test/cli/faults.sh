@@ -54,6 +54,14 @@ tr -s '\n ' ' ' <out | grep -q "FAIL reference .*; but no case failed on 'virt:2
 expect_status 1 "$lockstep" check --devices virt:2+fault:poll@900000 --only 'SPLIT-01.*' --format json --out unfelt.json
 grep -q '"verdict": "FAIL",' unfelt.json || fail "check: JSON"
 
+# A fault that only makes a device or a link slow changes no result: the cases decide.
+for fault in slow@1/1/300 link@1/1/300; do
+    expect_status 0 "$lockstep" check --devices virt:2+fault:$fault --only 'SPLIT-01.*'
+    tr -s '\n ' ' ' <out | grep -q "PASS reference .*; the fault of 'virt:2+fault:$fault' makes it slow and changes no result: lockstep soak or lockstep validate finds it ([0-9.]* s) \$" || fail "check: $(tail -n 3 out)"
+    expect_status 0 "$lockstep" check --copies 64 --devices virt:2+fault:$fault
+    tr -s '\n ' ' ' <out | grep -q "PASS copies by .*; the fault of .* changes no result: " || fail "check: $(tail -n 3 out)"
+done
+
 # Devices that are only listed do not fail.
 expect_status 0 "$lockstep" devices --devices virt:2+lag+5us+fault:launch@1
 

@@ -104,5 +104,9 @@ Test(device_list, suffixes)
         cr_assert_eq(device_list_slowed(sample[i].list), sample[i].slowed, "%s", sample[i].list);
         cr_assert_eq(device_list_slowed(text), sample[i].slowed, "%s", text);
         cr_assert_eq(device_list_faulty(sample[i].list), sample[i].faulty, "%s", sample[i].list);
+        cr_assert_not(device_list_fault_slows(sample[i].list), "%s", sample[i].list);
     }
+    cr_assert(device_list_fault_slows("virt:2+fault:slow@1/1/300"));
+    cr_assert(device_list_fault_slows("virt:2+fault:link@1/1"));
+    cr_assert_not(device_list_fault_slows("virt:2+fault:slower@1"));
 }
