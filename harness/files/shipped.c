@@ -12,6 +12,7 @@ enum { PATH_BYTES = 480, FOLDER_BYTES = 2 * PATH_BYTES + 128 };
 /* As installed, or in the tree that it was built in. 0, or -1 and both: neither is there. */
 static int find_folder(const struct shipped *kind, char folder[FOLDER_BYTES])
 {
+    static const char *const places[] = {"../share/lockstep", "../../.."};
     char program[PATH_BYTES];
     const ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
     char *slash;
@@ -24,12 +25,16 @@ static int find_folder(const struct shipped *kind, char folder[FOLDER_BYTES])
     if (!slash)
         return -1;
     *slash = '\0';
-    snprintf(folder, FOLDER_BYTES, "%s/../share/lockstep/%.24s", program, kind->folder);
-    if (access(folder, F_OK) == 0)
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; ++i) {
+        snprintf(folder, FOLDER_BYTES, "%s/%s/%.24s", program, places[i], kind->folder);
+        char *const resolved = realpath(folder, NULL);
+
+        if (!resolved)
+            continue;
+        snprintf(folder, FOLDER_BYTES, "%s", resolved);
+        free(resolved);
         return 0;
-    snprintf(folder, FOLDER_BYTES, "%s/../../../%.24s", program, kind->folder);
-    if (access(folder, F_OK) == 0)
-        return 0;
+    }
     snprintf(folder, FOLDER_BYTES, "%s/../share/lockstep/%.24s and %s/../../../%.24s", program,
              kind->folder, program, kind->folder);
     return -1;

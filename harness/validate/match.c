@@ -20,7 +20,7 @@ int profile_find(const char *command, const char *name, char path[PROFILE_PATH])
     if (shipped_find(&profile_shipped, name, path, PROFILE_PATH) == 0)
         return 0;
     shipped_words(&profile_shipped, known, sizeof known);
-    command_complain(command, "%.90s: no such file; by name there are: %s", name, known);
+    command_say(stderr, 2, "%s: %.90s: no such file; by name there are: %s", command, name, known);
     return -1;
 }
 
