@@ -81,7 +81,7 @@ char *fleet_answer(const struct fleet *fleet)
     const struct fleet_rule *rule = &fleet->rule;
     struct memory_file text = {.to = NULL};
     size_t n = 0, out = 0, untested = 0;
-    char but[64] = "", unjudged[FLEET_CAUSE];
+    char but[64] = "", unjudged[FLEET_TEXT];
 
     for (size_t i = 0; i < fleet->n; ++i) {
         const struct fleet_node *node = &fleet->node[i];

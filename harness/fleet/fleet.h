@@ -46,6 +46,11 @@ enum fleet_status {
 };
 extern const char *const fleet_status_words[FLEET_STATUSES];
 
+/* The steps of docs/accept/validate.sbatch before the verdict. The first two show that a node
+ * computes right. */
+enum { FLEET_TESTS = 5 };
+extern const char *const fleet_tests[FLEET_TESTS];
+
 /* Values that no two nodes may have in common. */
 enum { FLEET_RUN, FLEET_START, FLEET_SAMPLES, FLEET_IDENTITIES, FLEET_IDENTITY = 65 };
 
@@ -74,10 +79,11 @@ struct fleet_node {
     char identity[FLEET_IDENTITIES][FLEET_IDENTITY]; /* "": the file is of an older version */
     bool nameable;                                   /* the name may stand in a list of nodes */
     bool expected;
-    bool copied;   /* another node has an identity of it */
-    bool absolute; /* a binding limit on its speed was not learned from machines */
-    bool judged;   /* a binding limit is on its speed */
-    bool unjudged; /* its soak judged no speed */
+    bool copied;             /* another node has an identity of it */
+    bool absolute;           /* a binding limit on its speed was not learned from machines */
+    bool judged;             /* a binding limit is on its speed */
+    bool unjudged;           /* its soak judged no speed */
+    bool lacks[FLEET_TESTS]; /* steps that it has not passed; false: no steps of it are known */
     bool untested; /* ACCEPTED, but nothing shows that it computes right: it is NOT SHOWN */
     bool starved;  /* memory or descriptors were short when its file was read */
     enum fleet_status status;
@@ -226,8 +232,8 @@ const char *fleet_node_link(const struct fleet *fleet, const struct fleet_node *
 /* Writes how a node differs from most nodes, "" if it does not. Returns whether it decides. */
 bool fleet_differences_words(const struct fleet *fleet, const struct fleet_node *node,
                              char text[2 * FLEET_TEXT]);
-/* " (soak judged no speed on 3 of those that pass)"; "": on none. */
-void fleet_unjudged_words(const struct fleet *fleet, char text[FLEET_CAUSE]);
+/* " (of those that pass, none ran copies; soak judged no speed on 3)"; "": all was done. */
+void fleet_unjudged_words(const struct fleet *fleet, char text[FLEET_TEXT]);
 void fleet_outlier_words(const struct fleet_outlier *outlier, char text[2 * FLEET_TEXT]);
 void fleet_rule_words(const struct fleet *fleet, char text[2 * FLEET_TEXT]);
 

@@ -241,7 +241,7 @@ static void give_reason(struct fleet_node *node, const struct view *view)
                  view->limit.metric, view->place, quantity_words(view->shown.middle, kind, number),
                  bound);
     else
-        snprintf(node->why, sizeof node->why, "%s %.40s of %.120s: %.120s",
+        snprintf(node->why, sizeof node->why, "%s %.40s of %.120s: %.300s",
                  validate_verdict_words[view->shown.verdict], view->limit.metric, view->place,
                  text_in(view->json, "reason"));
     /* How far the number is from the limit, and what it shows. */

@@ -170,7 +170,7 @@ static void put_dots(struct text_out *out, const struct fleet *fleet)
 {
     double lines[] = {0, 100 * OUTLIER_EFFECT, 5}; /* percent; the last: the top */
     size_t nodes = 0, i = 0;
-    int last_at = -APART, last_y = 0;
+    int end[HIGH / LABEL + 1]; /* of the last name in each row of names */
     char words[64];
 
     for (size_t k = 0; k < fleet->n; ++k) {
@@ -202,12 +202,15 @@ static void put_dots(struct text_out *out, const struct fleet *fleet)
         if (line > 0)
             print_label(out, 0, y - 4, false, words);
     }
+    for (size_t row = 0; row < sizeof end / sizeof end[0]; ++row)
+        end[row] = -APART;
     for (size_t k = 0; k < fleet->n; ++k) {
         const struct fleet_node *node = &fleet->node[k];
         const double percent = fmin(percent_worse(node), MOST);
         const int at = LEFT + (int)((size_t)WIDE * (2 * i + 1) / (2 * nodes));
         const int y = height(percent, lines[2]);
         const bool passes = fleet_passes(node);
+        int row = (y - 6) / LABEL;
 
         if (node->compared == 0)
             continue;
@@ -217,12 +220,18 @@ static void put_dots(struct text_out *out, const struct fleet *fleet)
                    "%%</title></circle>\n",
                    at / 10, at % 10, y, passes ? 3 : 5, passes ? "#535b64" : "#a8320a", node->name,
                    (int)lround(percent));
-        if (passes || (at - last_at < APART && abs(y - last_y) < LABEL))
+        /* A name goes up to a row where it does not meet another one, and a line leads to it. */
+        while (row > 0 && at - end[row] < APART)
+            --row;
+        if (passes || row == 0)
             continue;
+        text_print(out,
+                   "<line x1=\"%d.%d%%\" x2=\"%d.%d%%\" y1=\"%d\" y2=\"%d\" "
+                   "stroke=\"#a8320a\"/>\n",
+                   at / 10, at % 10, at / 10, at % 10, y, row * LABEL - 4);
         snprintf(words, sizeof words, "%.*s", LABEL, node->name);
-        print_label(out, at > 600 ? at - 12 : at + 12, y - 6, at > 600, words);
-        last_at = at;
-        last_y = y;
+        print_label(out, at > 600 ? at - 5 : at + 5, row * LABEL, at > 600, words);
+        end[row] = at;
     }
     snprintf(words, sizeof words, "%zu nodes, by name", nodes);
     print_label(out, LEFT, BOTTOM + 22, false, words);
@@ -290,9 +299,10 @@ int fleet_page(const char *folder, const struct fleet *fleet, struct text_error 
     free(answer);
     text_print(&out,
                "<header class=\"strip\">\n<div class=\"what\"><h1>Lockstep fleet</h1>\n"
-               "<p><b>%zu nodes</b><br/>%s</p><p>%s</p></div>\n<ul class=\"badges\">\n",
-               fleet->n, fleet->folder, words);
-    for (int i = 0; i < 3; ++i)
+               "<p><b>%zu node%s</b><br/>%s</p><p>%s</p></div>\n<ul class=\"badges\">\n",
+               fleet->n, fleet->n == 1 ? "" : "s", fleet->folder, words);
+    /* A single node is compared with no other. */
+    for (int i = 0; i < (fleet->n > 1 ? 3 : 1); ++i)
         report_badge_print(&out, &badge[i]);
     text_print(&out, "</ul>\n</header>\n");
     put_dots(&out, fleet);

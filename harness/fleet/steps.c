@@ -10,15 +10,13 @@
 
 enum { LETTERS = 16, DIGITS = 3, NOTE = 200, NOT_ENDED = -1 };
 
-/* The steps that show that a node computes right. */
-static const char *const tests[] = {"check", "soak"};
-enum { TESTS = sizeof tests / sizeof tests[0] };
+const char *const fleet_tests[FLEET_TESTS] = {"check", "soak", "devices", "selftest", "copies"};
 
 /* The lines of the file, summed up. */
 struct steps {
     char names[FLEET_TEXT], failed[64]; /* the first one that failed, in words, and its status */
     int first;
-    bool passed[TESTS];
+    bool passed[FLEET_TESTS];
 };
 
 /* Returns whether all lines are of steps. */
@@ -34,14 +32,15 @@ static bool read_lines(const char *at, struct fleet_node *node, struct steps *st
         const int status = digits > 0 ? atoi(digit) : NOT_ENDED;
         const char *const note = digit + digits;
         const size_t bytes = digits > 0 && strncmp(note, ": ", 2) == 0 ? strcspn(note, "\n") : 0;
+        int shown = bytes < NOTE ? (int)bytes : NOTE;
 
         if (letters == 0 || letters > LETTERS || digits > DIGITS ||
             (note[bytes] != '\n' && note[bytes] != '\0'))
             break;
         snprintf(step, sizeof step, "%.*s", letters, at);
         text_list(steps->names, sizeof steps->names, ", ", step);
-        for (size_t i = 0; i < TESTS; ++i)
-            steps->passed[i] |= status == 0 && strcmp(step, tests[i]) == 0;
+        for (size_t i = 0; i < FLEET_TESTS; ++i)
+            steps->passed[i] |= status == 0 && strcmp(step, fleet_tests[i]) == 0;
         text_add(step, sizeof step, "%s",
                  words[(status >= 0) + (status > 0) + (status == EXIT_SKIPPED)]);
         if (status > 0)
@@ -50,7 +49,9 @@ static bool read_lines(const char *at, struct fleet_node *node, struct steps *st
             steps->first = status;
             snprintf(steps->failed, sizeof steps->failed, "%.63s", step);
         }
-        text_add(step, sizeof step, "%.*s", bytes < NOTE ? (int)bytes : NOTE, note);
+        while (bytes > NOTE && shown > 2 && note[shown] != ' ')
+            --shown;
+        text_add(step, sizeof step, "%.*s", shown, note);
         node->unjudged |= strstr(step, "not judged") != NULL;
         text_list(node->steps, sizeof node->steps, ", ", step);
         at = note + bytes + (note[bytes] == '\n');
@@ -75,6 +76,10 @@ int fleet_steps(const char *path, struct fleet_node *node, struct text_error *wh
         return text_fail(why, "its steps are not lines of a name and an exit status");
     if (known && steps.names[0] == '\0')
         snprintf(node->steps, sizeof node->steps, "none began");
+    /* One device copies to no other. */
+    for (size_t i = 0; i < FLEET_TESTS && known; ++i)
+        node->lacks[i] = !steps.passed[i] && (strcmp(fleet_tests[i], "copies") != 0 ||
+                                              strcmp(fleet_fact_of(node, "devices"), "1") != 0);
     /* The verdict is one step: it cannot speak for another one. */
     if (first == EXIT_FAILED ? node->status != FLEET_REJECTED
                              : first != 0 && node->status == FLEET_ACCEPTED) {

@@ -74,6 +74,8 @@ void fleet_basis_words(const struct fleet *fleet, char text[2 * FLEET_TEXT])
                  fleet->basis[i] ? fleet->basis[i] : "unknown");
     text_add(text, 2 * FLEET_TEXT, ". Measured %s to %s.", fleet->first ? fleet->first : "unknown",
              fleet->last ? fleet->last : "unknown");
+    if (!fleet->basis[0])
+        snprintf(text, 2 * FLEET_TEXT, "No node has a verdict that can be read.");
 }
 
 const char *fleet_state_words(const struct fleet_node *node)
@@ -175,15 +177,35 @@ bool fleet_differences_words(const struct fleet *fleet, const struct fleet_node 
     return decides;
 }
 
-void fleet_unjudged_words(const struct fleet *fleet, char text[FLEET_CAUSE])
+void fleet_unjudged_words(const struct fleet *fleet, char text[FLEET_TEXT])
 {
-    size_t n = 0;
+    size_t passing = 0, unjudged = 0, lack[FLEET_TESTS] = {0};
+    char none[FLEET_CAUSE] = "", some[FLEET_TEXT / 2] = "", part[FLEET_CAUSE];
 
-    for (size_t i = 0; i < fleet->n; ++i)
-        n += fleet_passes(&fleet->node[i]) && fleet->node[i].unjudged;
+    for (size_t i = 0; i < fleet->n; ++i) {
+        const struct fleet_node *node = &fleet->node[i];
+        const bool passes = fleet_passes(node);
+
+        passing += passes;
+        unjudged += passes && node->unjudged;
+        for (size_t t = 0; t < FLEET_TESTS; ++t)
+            lack[t] += passes && node->lacks[t];
+    }
+    for (size_t t = 0; t < FLEET_TESTS; ++t) {
+        snprintf(part, sizeof part, "%zu did not run %s", lack[t], fleet_tests[t]);
+        if (lack[t] > 0 && lack[t] == passing)
+            text_list(none, sizeof none, ", ", fleet_tests[t]);
+        else if (lack[t] > 0)
+            text_list(some, sizeof some, ", ", part);
+    }
+    snprintf(part, sizeof part, "soak judged no speed on %zu", unjudged);
+    if (unjudged > 0)
+        text_list(some, sizeof some, ", ", part);
     text[0] = '\0';
-    if (n > 0)
-        snprintf(text, FLEET_CAUSE, " (soak judged no speed on %zu of those that pass)", n);
+    if (none[0] != '\0' || some[0] != '\0')
+        snprintf(text, FLEET_TEXT, " (of those that pass, %s%s%s%s)",
+                 none[0] != '\0' ? "none ran " : "", none,
+                 none[0] != '\0' && some[0] != '\0' ? "; " : "", some);
 }
 
 bool fleet_next(const struct fleet *fleet, enum fleet_list list, struct fleet_item *item)
