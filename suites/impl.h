@@ -172,7 +172,7 @@ struct impl_about {
     uint64_t capabilities; /* enum impl_capability, combined by | */
     enum impl_choice dialect[IMPL_DIALECTS];
     char blas[160];        /* what makes its matrix products: name, version, kernels; "": unknown */
-    char gpu_software[96]; /* versions of driver, runtime and libraries of GPUs; "": unknown */
+    char gpu_software[96]; /* of GPUs: driver and libraries, or why none is there; "": unknown */
 };
 
 struct impl_session; /* defined by the adapter */

@@ -232,6 +232,8 @@ static int check_implementation(const char *command, const struct runner_options
         snprintf(run->cause, sizeof run->cause, "--require-devices %zu: %s has %.0d%s",
                  options->require_devices, run->is.about.name, there,
                  there > 0 ? "" : "no devices, only the host");
+        if (there == 0 && run->is.about.gpu_software[0] != '\0')
+            text_add(run->cause, sizeof run->cause, " (%s)", run->is.about.gpu_software);
         run->caused = CHECK_FAIL;
         command_complain(command, "%s", run->cause);
     }

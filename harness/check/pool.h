@@ -24,7 +24,7 @@ struct runner_job {
     bool process;      /* the implementation is in another process, where everything takes longer */
     bool library;      /* the implementation is a shared object */
     bool same_process; /* the implementation runs in the process of its cases: no wall */
-    bool required;     /* it fails if devices are missing */
+    size_t required;   /* devices: it fails if they are missing */
     double limit_s;    /* limit of each case; 0: the limit of the case */
     bool until_caught; /* the job ends with the first case that fails or is broken */
     atomic_uchar *note; /* of a mutant: the bugs that case i asks for, row i of mutant_n; or NULL */

@@ -88,7 +88,7 @@ struct runner_job runner_job_of(const struct runner_options *options, const char
         .world = options->launcher[0] != '\0' ? &options->world : NULL,
         .library = impl_spec_read(spec).kind == IMPL_SPEC_LIBRARY,
         .same_process = options->same_process,
-        .required = options->require_devices > 0,
+        .required = options->require_devices,
         .limit_s = options->limit_s,
     };
 }

@@ -118,7 +118,7 @@ struct check_settings {
     uint64_t seed, schedule;       /* of the data; of impl_config */
     struct wall *wall; /* NULL: the implementation is in this process, or a command that answers
                           through pipes */
-    bool required;     /* if devices are missing, the implementation is to blame */
+    size_t required;   /* devices: if they are missing, the implementation is to blame */
     bool foreign;      /* foreign code is in this process: the pages around arrays are forbidden */
     /* Reads the resident memory of the implementation's process; NULL: it is this process. */
     int (*resident)(struct impl_session *session, size_t *bytes);

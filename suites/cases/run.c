@@ -301,14 +301,14 @@ static int call_open(struct check_session *s, const struct impl_ops *ops, bool h
     check_clean(err.text, sizeof err.text);
     if (!s->ops) {
         s->fault = state_fell(settings, NULL);
-        if (s->fault)
+        if (s->fault || (status == IMPL_EBROKEN && err.text[0] != '\0'))
             snprintf(reason, 600, "%s", err.text);
-        else if (status == IMPL_EBROKEN && err.text[0] != '\0')
-            snprintf(reason, 600, "open failed: %s", err.text);
+        else if (settings->required > 0 && status == IMPL_ENODEV)
+            snprintf(reason, 600, "--require-devices %zu: %s", settings->required, err.text);
         else
             snprintf(reason, 600, "open failed (%s): %s", impl_status_word(status),
                      err.text[0] != '\0' ? err.text : "no reason given");
-        s->fault = s->fault || (settings->required && status == IMPL_ENODEV);
+        s->fault = s->fault || (settings->required > 0 && status == IMPL_ENODEV);
         return -1;
     }
     s->fault = changed[0] != '\0';

@@ -391,9 +391,9 @@ class Whole(unittest.TestCase):
                 self.driver("own_layer:Own", options)
             self.assertIn(word, caught.exception.error["text"])
 
-    def check(self, layer: str) -> tuple[int, Any]:
+    def check(self, layer: str, *options: str) -> tuple[int, Any]:
         """The exit status and the record of a check, or its words if there is none."""
-        done = subprocess.run([LOCKSTEP, "check", "--impl", f"torch:{layer}", "--only", "DDP-01*", "--format", "json"],
+        done = subprocess.run([LOCKSTEP, "check", "--impl", f"torch:{layer}", "--only", "DDP-01*", "--format", "json", *options],
                               capture_output=True, text=True, timeout=300, check=False, cwd=self.here,
                               env={**os.environ, "LOCKSTEP_PYTHON": sys.executable})
         return done.returncode, json.loads(done.stdout) if done.stdout.startswith("{") else done.stderr + done.stdout
@@ -414,6 +414,14 @@ class Whole(unittest.TestCase):
         self.assertEqual(status, 0, record)
         self.assertEqual((record["impl"]["spec"], record["impl"]["name"]), ("torch:own_layer.py:Own", "own_layer.Own"))
         self.assertGreater(record["counts"]["pass"], 3)
+
+    @unittest.skipIf(os.path.exists("/dev/nvidiactl"), "there are GPUs")
+    def test_gpus_that_are_required(self) -> None:
+        for options in ((), ("--impl-options", "backend=nccl")):
+            status, record = self.check("own_layer.py:Own", "--devices", "cuda:all", "--require-devices", "2", *options)
+            self.assertEqual(status, 1, record)
+            self.assertRegex(record["cases"][0]["reason"],
+                             r"^--require-devices 2: .* no (GPU|devices, only the host) \((Found no NVIDIA driver|Torch not compiled with CUDA)")
 
     def test_a_mistake_by_the_suite(self) -> None:
         status, record = self.check("own_layer:Nothing")

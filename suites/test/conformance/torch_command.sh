@@ -113,6 +113,18 @@ refused ./no-python torch:m:N \
 program alone
 refused alone/lockstep torch:m:N \
     "no Python package lockstep.torch in ../share/lockstep/python, ../../../suites/python or ../.., seen from"
+# A Python without its packages, or with some: the package itself says so.
+printf '#!/bin/sh\nexec "%s" -S "$@"\n' "$python" >bare
+chmod +x bare
+export LOCKSTEP_PYTHON=./bare
+real=$("$python" -c 'import sys; print(sys.executable)')
+or=', or name another Python in LOCKSTEP_PYTHON; 2 cases'
+refused "$lockstep" torch:m:N "tested: $real has no torch and no numpy: install them there (pip install torch numpy)$or"
+mkdir -p some/torch more/numpy
+touch some/torch/__init__.py more/numpy/__init__.py
+with PYTHONPATH="$here/some" refused "$lockstep" torch "tested: $real has no numpy: install it there (pip install numpy)$or"
+with PYTHONPATH="$here/more" refused "$lockstep" torch:m:N "tested: $real has no torch: install it there (pip install torch)$or"
+export LOCKSTEP_PYTHON="$python"
 # An interpreter of another name, and python3 of PATH.
 mkdir "my bin"
 printf '#!/bin/sh\necho mine >>"%s/mine"\nexec "%s" "$@"\n' "$here" "$python" >"my bin/python3"

@@ -263,6 +263,11 @@ group_poor() {
 }
 
 group_exec() {
+    # Devices that are required and are not there are a failure, which says how many there are, and why.
+    # shellcheck disable=SC2016 # for the shell that runs it
+    none='read x; echo '\''{"id":1,"error":{"status":"nodev","text":"found no GPU (no driver)","replica":null,"device":null,"device_also":null}}'\''; cat'
+    untestable 'open failed (nodev): found no GPU (no driver)' --impl "exec:$none"
+    untestable --fault 'tested: --require-devices 2: found no GPU (no driver)' --impl "exec:$none" --require-devices 2
     while IFS='|' read -r cause command; do
         untestable "$cause" --impl "exec:$command"
     done <<'END'

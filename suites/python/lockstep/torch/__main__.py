@@ -24,17 +24,30 @@ divide_by_active (join), trace_buckets (reductions go through a communication ho
 late is the default: gloo, but a result is there when it has been waited for, and never before."""
 from __future__ import annotations
 
+import importlib.util
+import json
 import sys
 from typing import TextIO
 
-from ..adapter import answer_all, run
+from ..errors import Report
+from ..protocol import error_json, write_line
 from .under_test import PYTORCH
+
+NEEDED = ("torch", "numpy")
+
+
+def lacking() -> str:
+    """Why this Python can test no layer; "": it can."""
+    absent = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+    return (f"{sys.executable} has no {' and no '.join(absent)}: install {'them' if absent[1:] else 'it'} there "
+            f"(pip install {' '.join(absent)}), or name another Python in LOCKSTEP_PYTHON" if absent else "")
 
 
 def work(answers: TextIO) -> None:
     """Starts the process that ranks are forked from, then answers."""
     import torch
 
+    from ..adapter import answer_all
     from .nursery import Nursery
     from .session import Session
 
@@ -51,6 +64,13 @@ def main() -> int:
     if len(sys.argv) > 2 or any(word.startswith("-") for word in sys.argv[1:]):
         print(__doc__)
         return 0 if sys.argv[1:] in (["-h"], ["--help"]) else 2
+    why = lacking()
+    if why:  # is the answer to the first request
+        number = json.loads(sys.stdin.readline() or "{}").get("id")
+        write_line(sys.stdout, {"id": number, "error": error_json(Report("broken", why))})
+        return 1
+    from ..adapter import run
+
     return run(work)
 
 

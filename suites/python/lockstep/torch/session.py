@@ -67,6 +67,16 @@ def choose_devices(words: str, host_only: bool) -> int:
     return found
 
 
+def why_none() -> str:
+    """Why there is no GPU, in PyTorch's words."""
+    init: Any = torch.cuda.init  # it has no types
+    try:
+        init()
+    except (AssertionError, RuntimeError) as error:
+        return str(error).split(". ")[0][:90]
+    return "PyTorch sees none"
+
+
 def choose_options(words: str, layer: str) -> Options:
     """Reads --impl-options: names of FLAGS, and backend=NAME, separated by commas or blanks."""
     chosen: dict[str, Any] = {"layer": layer}
@@ -102,7 +112,7 @@ class Session(adapter.Session):
         self.options = choose_options(request.text("options", ""), self.options.layer)
         if self.options.backend == "nccl":
             if not self.devices:
-                raise Refusal("nodev", "backend 'nccl' needs a GPU for each rank")
+                raise Refusal("nodev", f"found no GPU ({why_none()}); backend 'nccl' needs one for each rank")
             self.options = replace(self.options, cuda=os.environ.get("CUDA_VISIBLE_DEVICES", ""))
         about = self.nursery.about(self.options)
         torch.manual_seed(request.integer("seed", 0))
@@ -117,6 +127,7 @@ class Session(adapter.Session):
             "devices": [torch.cuda.get_device_name(i)[:47] for i in range(self.devices)],
             "capabilities": self.capabilities(about, request.flag("host_only")),
             "dialects": {**DIALECTS, **({"sums": "free"} if by_nccl else {})},
+            **({} if self.devices else {"gpu_software": why_none()}),
         }
 
     def capabilities(self, about: About, host_only: bool) -> list[str]:
