@@ -249,7 +249,6 @@ int runner_select(const char *command, const struct runner_options *options,
 
 size_t runner_left_out(const struct runner_run *run)
 {
-    const bool selected = run->options->only[0] != '\0' || run->options->area[0] != '\0';
     const struct check_case *test;
     unsigned profiles = 0;
     size_t n = 0, ran = 0;
@@ -259,7 +258,7 @@ size_t runner_left_out(const struct runner_run *run)
             profiles |= runner_profiles[p].bit & run->profiles;
     if (profiles == 0)
         profiles = run->profiles;
-    for (int a = 0; a < check_n_areas && selected; ++a)
+    for (int a = 0; a < check_n_areas && run->options->part; ++a)
         for (int i = 0; (test = check_area_case(check_areas[a], i)); ++i)
             n += (test->profiles & profiles) != 0;
     for (size_t i = 0; i < run->n; ++i)

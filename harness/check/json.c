@@ -43,8 +43,9 @@ static json_t *impl_object(const struct runner_run *run)
             json_object_set_new(dialects, impl_dialect_word((enum impl_dialect)i),
                                 value_text(impl_choice_word(about->dialect[i])));
     return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:I, s:b, s:o, s:I, s:I}", "name",
-        value_text(about->name), "version", value_text(about->version), "blas",
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:I, s:b, s:o, s:I, s:I, s:o, "
+        "s:f, s:b}",
+        "name", value_text(about->name), "version", value_text(about->version), "blas",
         about->blas[0] != '\0' ? value_text(about->blas) : json_null(), "gpu_software",
         about->gpu_software[0] != '\0' ? value_text(about->gpu_software) : json_null(), "spec",
         value_text(run->options->impl), "options", value_text(run->options->impl_options),
@@ -52,7 +53,9 @@ static json_t *impl_object(const struct runner_run *run)
         names, "capabilities", capabilities_array(about->capabilities), "dialects", dialects,
         "seed", (json_int_t)run->options->seed, "process", run->is.process ? 1 : 0, "launcher",
         value_text(run->options->launcher), "processes", (json_int_t)run->options->world.processes,
-        "per_process", (json_int_t)run->options->world.per_process);
+        "per_process", (json_int_t)run->options->world.per_process, "known",
+        value_text(run->options->known), "timeout", run->options->limit_s, "same_process",
+        run->options->same_process ? 1 : 0);
 }
 
 static json_t *sums_object(const struct runner_area_sums *sums)
@@ -84,10 +87,8 @@ static json_t *rules_object(const struct runner_run *run, const struct runner_su
     json_object_set_new(object, "areas", areas);
     json_object_set_new(object, "excuses", excuses);
     json_object_set_new(object, "profiles", profiles_array(run->profiles));
-    json_object_set_new(object, "partial",
-                        json_boolean(run->options->only[0] != '\0' ||
-                                     run->options->area[0] != '\0' ||
-                                     run->options->known[0] != '\0'));
+    json_object_set_new(object, "partial", json_boolean(run->options->part));
+    json_object_set_new(object, "left_out", json_integer((json_int_t)runner_left_out(run)));
     return object;
 }
 

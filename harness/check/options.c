@@ -304,8 +304,8 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
         return EXIT_MISUSE;
     if (options->impl[0] == '\0' && !options->mutants)
         snprintf(options->impl, sizeof options->impl, "reference");
-    options->by_default = options->profiles == 0 && !options->mutants && options->only[0] == '\0' &&
-                          options->area[0] == '\0';
+    options->part = options->only[0] != '\0' || options->area[0] != '\0';
+    options->by_default = options->profiles == 0 && !options->mutants && !options->part;
     /* A layer for PyTorch has nothing but ranks. */
     static const unsigned defaults[] = {ALL_PROFILES, PROFILE_DDP};
     const bool is_layer = options->by_default && options->spec.torch && options->spec.name;

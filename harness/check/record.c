@@ -91,6 +91,7 @@ static const struct member_text impl_texts[] = {
     MEMBER_TEXT_OR_NONE("blas", check_record, blas),
     MEMBER_TEXT_OR_NONE("gpu_software", check_record, gpu_software),
     MEMBER_TEXT_OR_NONE("launcher", check_record, launcher),
+    MEMBER_TEXT_OR_NONE("known", check_record, known),
 };
 /* Old files have no machine, and it is null if it could not be read. */
 static const struct member_text machine_texts[] = {
@@ -165,6 +166,8 @@ static void read_lists(const json_t *root, struct check_record *record, struct t
     read_words(json_object_get(rules, "profiles"), "profiles", JSON_ARRAY, record->profiles,
                sizeof record->profiles, err);
     record->partial = member_flag(rules, "partial", err);
+    if (json_object_get(rules, "left_out"))
+        record->left_out = read_count(rules, "left_out", err);
 }
 
 /* ---- sums ------------------------------------------------------------------------------------ */
@@ -251,6 +254,8 @@ int check_record_read(const char *path, struct check_record *record, struct text
         record->world.processes = (size_t)json_integer_value(json_object_get(impl, "processes"));
         record->world.per_process =
             (size_t)json_integer_value(json_object_get(impl, "per_process"));
+        record->limit_s = json_number_value(json_object_get(impl, "timeout"));
+        record->same_process = json_is_true(json_object_get(impl, "same_process"));
         read_words(json_object_get(impl, "device_names"), "device_names", JSON_ARRAY,
                    record->devices, sizeof record->devices, &why);
         read_words(json_object_get(impl, "capabilities"), "capabilities", JSON_ARRAY,

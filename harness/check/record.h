@@ -18,10 +18,13 @@ struct check_record {
     int n_devices;                                /* 0: on the host */
     size_t seed;
     char program[65]; /* provenance_program; "": the file of an older program */
-    char launcher[300];
+    char launcher[300], known[RUNNER_TEXT];
+    double limit_s;          /* of --timeout; 0: not given */
+    bool same_process;       /* of a shared object and the cases */
     struct world_plan world; /* with the launcher; its name is not there */
     bool sealed;
-    bool partial; /* --only or --area: not the whole profile */
+    bool partial;    /* --only or --area: not the whole profile */
+    size_t left_out; /* cases of the profile, by these; 0: also the file of an older program */
     enum check_verdict verdict;
     double seconds;
     struct check_record_case *cases;

@@ -41,10 +41,8 @@ static char *fail_profile(struct runner_run *run, const struct runner_profile *p
 /* With only --only or --area no whole profile is asked for. */
 static bool asks_for(const struct runner_run *run, const struct runner_profile *profile)
 {
-    const struct runner_options *options = run->options;
-    const bool part = options->only[0] != '\0' || options->area[0] != '\0';
-
-    return (run->profiles & profile->bit) != 0 && (!part || options->profile[0] != '\0');
+    return (run->profiles & profile->bit) != 0 &&
+           (!run->options->part || run->options->profile[0] != '\0');
 }
 
 /* A case whose needs are not claimed gets its verdict without a process: it is skipped, unless it
@@ -74,8 +72,7 @@ void runner_prepare(struct runner_run *run, const struct check_case *const tests
     /* One more for the devices. */
     const size_t most = (size_t)RUNNER_PROFILES * (RUNNER_CAPABILITIES + 1);
     const struct runner_options *options = run->options;
-    const bool part = options->only[0] != '\0' || options->area[0] != '\0';
-    uint64_t needs = part ? 0 : ~(uint64_t)0, required = 0;
+    uint64_t needs = options->part ? 0 : ~(uint64_t)0, required = 0;
 
     run->result = cli_alloc(n + most, sizeof *run->result);
     run->requirement = cli_alloc(most, sizeof *run->requirement);

@@ -50,8 +50,9 @@ struct runner_options {
     char launcher[LAUNCHER_BYTES];                  /* "": all ranks are in one process */
     struct world_plan world;                        /* with the launcher */
     char only[RUNNER_TEXT], area[256], profile[64]; /* as given; "": not given */
-    char known[RUNNER_TEXT];                        /* a file; "": no failure is known */
-    unsigned profiles;                              /* enum check_profile, or-ed */
+    bool part;               /* --only or --area: a selection, and no whole profile */
+    char known[RUNNER_TEXT]; /* a file; "": no failure is known */
+    unsigned profiles;       /* enum check_profile, or-ed */
     bool by_default; /* no profile was asked for: those that an implementation does not offer are
                         left out */
     size_t seed, jobs, require_devices, copies; /* copies: KiB of the largest; 0: none */

@@ -37,7 +37,6 @@ static void count_rules(const struct runner_run *run, struct runner_area_sums *r
 
 void runner_sums_of(const struct runner_run *run, struct runner_sums *sums)
 {
-    const bool whole = run->options->only[0] == '\0' && run->options->area[0] == '\0';
     struct runner_area_sums total = {.name = "total", .area = NULL};
 
     *sums = (struct runner_sums){.n = 0};
@@ -52,7 +51,7 @@ void runner_sums_of(const struct runner_run *run, struct runner_sums *sums)
                 ++row->cases;
                 ++row->verdict[run->result[i].verdict];
             }
-        if (row->cases == 0 && !(area && whole))
+        if (row->cases == 0 && (!area || run->options->part))
             continue;
         count_rules(run, row);
         for (int i = 0; i < RULES_COUNTED; ++i)

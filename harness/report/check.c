@@ -43,6 +43,8 @@ static void print_head(struct text_out *out, const struct check_record *record, 
     for (size_t i = 0; i < sizeof others / sizeof others[0]; ++i)
         if (others[i].n > 0)
             text_print(out, ", %zu %s", others[i].n, others[i].words);
+    if (record->left_out > 0)
+        text_print(out, "; %zu more were not selected", record->left_out);
     text_print(out,
                "</p>\n<ul class=\"scaling\">\n<li><b>Rules</b>: %zu tested: %zu observed by the "
                "suite, %zu only reported by the implementation (<code>lockstep check "
@@ -79,6 +81,9 @@ int report_conformance(const char *directory, const struct check_record *record,
     snprintf(options->impl_options, sizeof options->impl_options, "%.1000s", record->options);
     snprintf(options->devices, sizeof options->devices, "%.250s", record->device_list);
     snprintf(options->launcher, sizeof options->launcher, "%.255s", record->launcher);
+    snprintf(options->known, sizeof options->known, "%s", record->known);
+    options->limit_s = record->limit_s;
+    options->same_process = record->same_process;
     options->world = record->world;
     options->spec = impl_spec_read(options->impl);
     options->seed = record->seed;

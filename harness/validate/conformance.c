@@ -59,8 +59,11 @@ static void find_case_doubt(const struct check_record *record, const struct reco
                             char why[VALIDATE_TEXT])
 {
     char devices[sizeof record->devices], name[160], program[DIGEST_HEX];
+    size_t known = 0;
 
     devices[0] = '\0';
+    for (size_t i = 0; i < record->n_cases; ++i)
+        known += record->result[i].known;
     for (int i = 0; i < run->n_slots; ++i)
         text_list(devices, sizeof devices, ", ", run->slot[i].name);
     snprintf(name, sizeof name, "reference (%s kernels, %s communicator)", run->backend,
@@ -91,6 +94,8 @@ static void find_case_doubt(const struct check_record *record, const struct reco
         snprintf(why, VALIDATE_TEXT, "the cases are of another build than the records");
     else if (record->partial)
         snprintf(why, VALIDATE_TEXT, "only some of the cases were run: --only or --area");
+    else if (known > 0)
+        snprintf(why, VALIDATE_TEXT, "%zu of the cases failed as --known says", known);
 }
 
 enum validate_verdict validate_judge_cases(const struct validate_conformance *cases)

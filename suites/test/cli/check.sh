@@ -140,10 +140,14 @@ for line in 'SPLIT-01.size 2 rows # a|known.txt:1: there is no such case' 'SPLIT
 done
 misuse "cannot read 'none.txt': No such file" --known none.txt
 misuse 'known: not with' --known known.txt --list
-# It is no proof that a profile is kept.
+# It selects nothing: all of the profile was asked for. What failed so is no proof that it is kept: validate_cases.sh
 echo 'SPLIT-01.sizes 2 rows on 1 devices: # a' >known.txt
 expect_status 1 "$lockstep" check --impl "$fake" --impl-options wrong --profile primitives --known known.txt --format json
-grep -q '"partial": true' out && grep -q '"reason": "known failure (a): 2 rows' out || fail "the JSON: $(cat out)"
+grep -q '"partial": false' out && grep -q '"reason": "known failure (a): 2 rows' out || fail "the JSON: $(cat out)"
+cp out known.json
+expect_status 1 "$lockstep" report --out page --check known.json
+grep -qF '<b>Profile</b>: primitives</li>' page/conformance.html || fail "the page is of a part"
+if grep 'not selected' page/conformance.html; then fail "something was left out"; fi
 
 # The first failure ends the run; the rest is said not to have been run, and nothing turns into a pass.
 fake 1 wrong ': 0 of 2 cases passed, 1 failed, 1 skipped (1 not run: --exitfirst)' --exitfirst
