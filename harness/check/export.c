@@ -2,6 +2,7 @@
  *
  * Only a case that passed has numbers. How much another one compared, and how long it took, has no
  * meaning. */
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -62,7 +63,7 @@ int runner_export(FILE *stream, const struct runner_run *run, enum export_format
         .counted = "failed_or_broken",
     };
     char command[8 * RUNNER_TEXT], sentence[RUNNER_TEXT], found[2 * RUNNER_TEXT];
-    const size_t room = sizeof command + 4 * RUNNER_TEXT, areas = (size_t)check_n_areas + 1;
+    const bool blocks = format == EXPORT_ANNOTATIONS; /* of failures, as in the text */
     const char *word = runner_verdict(run, sentence), *layer = run->options->spec.name;
     char file[RUNNER_TEXT] = "";
 
@@ -79,14 +80,19 @@ int runner_export(FILE *stream, const struct runner_run *run, enum export_format
     }
     set.file = length > 0 && access(file, R_OK) == 0 ? file : NULL;
     snprintf(set.summary, sizeof set.summary, "%s: %.900s", word, sentence);
-    /* Area by area; results that belong to no area come first. */
-    for (size_t i = 0; i < areas * run->n; ++i) {
-        const struct check_area *area = i < run->n ? NULL : check_areas[i / run->n - 1];
-        const struct runner_result *result = &run->result[i % run->n];
-        const struct check_case *test = result->test;
+    /* Results that belong to no area come first: the others stand area by area. */
+    for (size_t k = 0; k < 2 * run->n; ++k) {
+        size_t i = k % run->n, alike = 1;
+        const struct runner_result *result = &run->result[i];
 
-        if (runner_area_of(test->rule) != area)
+        if ((k < run->n) != (runner_area_of(result->test->rule) == NULL) ||
+            (blocks && (!runner_failed(result) || runner_first_alike(run->result, i) != i)))
             continue;
+        char *const ids = blocks ? runner_alike(run->result, run->n, &i, &alike) : NULL;
+        const size_t room = sizeof command + 4 * RUNNER_TEXT + (ids ? strlen(ids) : 0);
+
+        result = &run->result[i];
+        const struct check_case *test = result->test;
         struct export_cell *cell = export_add(&set, test->id);
 
         cell->key = test;
@@ -110,6 +116,9 @@ int runner_export(FILE *stream, const struct runner_run *run, enum export_format
         runner_found(result, "\n", found);
         snprintf(cell->detail, room, "%s\n%s (%s): %s\n%s", found, test->rule,
                  runner_obligation(test, true), result->sentence, command);
+        if (alike > 1)
+            text_add(cell->detail, room, "\n%zu in the same way: %s", alike, ids);
+        free(ids);
     }
     const int status = export_write(stream, format, &set, err);
 

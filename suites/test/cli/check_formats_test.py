@@ -74,11 +74,18 @@ def check_annotations(text: str, cases: dict, counts: dict) -> None:
     found = {title.partition(": ")[0]: (level, title, words) for level, title, words in read_annotations(text)}
     _, _, words = found.pop("lockstep")
     check(words.startswith(counts["verdict"] + ": "), f"annotations: {words}")
-    check(set(found) == {name for name, case in cases.items() if case["verdict"] in LEVELS}, f"annotations: {found}")
+    named = set(found)
     for name, (level, title, text) in found.items():
         check(level == LEVELS[cases[name]["verdict"]], f"annotations: {name} is {level}")
         check(title == f"{name}: {cases[name]['sentence']}", f"annotations: {title}")
-        check_detail(text.split("\n"), cases[name])
+        lines = text.split("\n")
+        alike = re.match(r"(\d+) in the same way: (.*)", lines[-1])
+        if alike:
+            ids = alike[2].split()
+            check(len(ids) == int(alike[1]) > 1 and name in ids and not named & (set(ids) - {name}), f"annotations: {lines}")
+            named |= set(ids)
+        check_detail(lines[:-1] if alike else lines, cases[name])
+    check(named == {name for name, case in cases.items() if case["verdict"] in LEVELS}, f"annotations: {found}")
 
 
 def check_detail(lines: list[str], case: dict) -> None:
@@ -163,7 +170,8 @@ def check_run(lockstep: str, status: int, *arguments: str) -> list[str]:
 
 def check_names(lockstep: str) -> None:
     """Failures that look alike stand together: each is named in every form that people read."""
-    many = ("--impl", "mutant:M61-ddp-sum", "--area", "DDP,COUNT")
+    open("empty.txt", "w", encoding="utf-8").close()
+    many = ("--impl", "mutant:M61-ddp-sum", "--area", "DDP,COUNT", "--profile", "ddp", "--known", "empty.txt", "--timeout", "30")
     cases = json.loads(run(1, lockstep, "check", *many, "--format", "json", "--out", "many.json") and
                        open("many.json", encoding="utf-8").read())["cases"]
     failed = {case["id"] for case in cases if case["verdict"] in LEVELS}
@@ -174,6 +182,14 @@ def check_names(lockstep: str) -> None:
     for name, text in texts.items():
         words = set(re.findall(r"[\w.-]*\w", text.replace("\\_", "_")))
         check(failed <= words, f"names: {name} lacks {sorted(failed - words)}")
+    # What the text says first is first in the log and in JUnit, too, and all have one command.
+    blocks = re.findall(r"^FAIL    (\S+) \(", texts["text"], re.M)
+    notes = [title.partition(": ")[0] for _, title, _ in read_annotations(run(1, lockstep, "check", *many, "--format", "annotations"))]
+    check(notes == [*blocks, "lockstep"] and f"begin with {blocks[0]}" in " ".join(texts["text"].split()), f"order: {notes}, not {blocks}")
+    suites = [suite.get("name") for suite in xml.fromstring(run(1, lockstep, "check", *many, "--format", "junit"))]
+    check(suites == ["DDP", "COUNT"], f"order: {suites}")
+    again = f" check --impl mutant:M61-ddp-sum --known empty.txt --timeout 30 --only {blocks[0]}"
+    check(all(again in text.replace("\\", "") for text in texts.values()), f"names: not everywhere: {again}")
     # Each group has the command that repeats one of it; of many names most are folded up.
     for name, rows, found in (("md", r"^\| FAIL \|", r"^\| FAIL \|.* --only (\S+) \|$"),
                               ("page", r'data-name="verdict">FAIL<', r'"text command"[^>]*>lockstep check [^<]* --only ([^ <]+)<')):
