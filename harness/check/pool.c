@@ -393,7 +393,7 @@ static void show_verdicts(const struct pool *pool, struct runner_job *job, size_
         if (progress->bad > 0)
             fprintf(stderr, ", %zu not passed", progress->bad);
         if (progress->listed > 0)
-            fprintf(stderr, ", %zu listed as known", progress->listed);
+            fprintf(stderr, ", %zu to be compared with --known", progress->listed);
         fputs(progress->terminal ? "" : "\n", stderr);
         fflush(stderr);
     }
