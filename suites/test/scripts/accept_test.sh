@@ -302,6 +302,7 @@ test_yaml() {
     [ "$(grep -c -- '--require-devices 2 --impl-options backend=nccl' own-*.lines | tr '\n' ' ')" = \
         'own-github.yml.lines:1 own-gitlab.yml.lines:1 ' ] || fail "not the GPU jobs of own-*.yml"
     has own-github.yml 0.jobs.gpus.runs-on.0 self-hosted
+    has own-github.yml 0.jobs.gpus.if 'github.event_name != .pull_request. .. github.event.pull_request.head.repo.full_name == github.repository'
     has own-github.yml 0.jobs.rules.steps.0.uses 'actions/checkout@.*'
     printf 'a: 1\na: 2\n' >twice.yml
     expect 1 "$yaml_lines" twice.yml
