@@ -159,7 +159,8 @@ PAGES: dict[str, tuple[Row, ...]] = {
     "docs/ci.md": (
         BOOTSTRAP,
         Row("scripts/wheel --here wheels", not_run="it builds: install.wheel runs the steps"),
-        Row("python3 -m venv venv && . venv/bin/activate && pip install wheels/*.whl torch", not_run=NETWORK),
+        Row("python3 -m venv venv && . venv/bin/activate", not_run=NETWORK),
+        Row("pip install wheels/*.whl torch --extra-index-url https://download.pytorch.org/whl/cpu", not_run=NETWORK),
         Row("lockstep check", more=" --area SPLIT", prints=(r"^PASS ",)),
         Row("lockstep check --impl mutant:M10-average --area GRAD", status=(1,), prints=(r"^FAIL +GRAD-01\.ones",)),
         Row("mkdir -p .github/workflows && cp LOCKSTEP/docs/accept/own-github.yml .github/workflows/data-parallel.yml",
