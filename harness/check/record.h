@@ -19,18 +19,15 @@ struct check_record {
     size_t seed;
     char program[65]; /* provenance_program; "": the file of an older program */
     char launcher[300], known[RUNNER_TEXT];
-    double limit_s;          /* of --timeout; 0: not given */
-    bool same_process;       /* of a shared object and the cases */
     struct world_plan world; /* with the launcher; its name is not there */
-    bool sealed;
-    bool partial;    /* --only or --area: not the whole profile */
-    size_t left_out; /* cases of the profile, by these; 0: also the file of an older program */
+    bool sealed, same_process;
+    bool partial; /* --only or --area: not the whole profile */
     enum check_verdict verdict;
-    double seconds;
+    double seconds, limit_s; /* of the run; of --timeout, 0: not given */
     struct check_record_case *cases;
     struct runner_result *result; /* of each */
-    size_t n_cases;
-    struct runner_sums *sums; /* its cases were counted by the reader */
+    size_t n_cases, left_out;     /* left_out: of the profile, by --only or --area */
+    struct runner_sums *sums;     /* its cases were counted by the reader */
 };
 
 /* Returns 0, or -1 and one line. All texts are valid UTF-8 that can be shown; the sums were counted

@@ -49,10 +49,9 @@ struct runner_options {
     char devices[256];
     char launcher[LAUNCHER_BYTES];                  /* "": all ranks are in one process */
     struct world_plan world;                        /* with the launcher */
-    char only[RUNNER_TEXT], area[256], profile[64]; /* as given; "": not given */
-    bool part;               /* --only or --area: a selection, and no whole profile */
-    char known[RUNNER_TEXT]; /* a file; "": no failure is known */
-    unsigned profiles;       /* enum check_profile, or-ed */
+    char only[RUNNER_TEXT], area[256], profile[64]; /* as given, or "". part: only or area */
+    char known[RUNNER_TEXT];                        /* a file; "": no failure is known */
+    unsigned profiles;                              /* enum check_profile, or-ed */
     bool by_default; /* no profile was asked for: those that an implementation does not offer are
                         left out */
     size_t seed, jobs, require_devices, copies; /* copies: KiB of the largest; 0: none */
@@ -63,7 +62,7 @@ struct runner_options {
     unsigned formats;                           /* 1 << each that is asked for */
     bool files;                                 /* there is a file in out */
     bool has_seed, has_backend, has_devices;
-    bool list, rules, isolate, mutants, until_caught, every_run, same_process, exitfirst;
+    bool list, rules, isolate, mutants, until_caught, every_run, same_process, exitfirst, part;
 };
 
 /* Returns 0, or the exit status after a complaint. */
