@@ -38,7 +38,12 @@ static const char *judge_known(struct runner_result *result, const char *words, 
         result->hint[0] = result->scenario[0] = '\0';
         snprintf(result->reason, RUNNER_TEXT, "known failure (%s): %.800s", why, reason);
     } else {
-        text_add(result->reason, RUNNER_TEXT, " (not as %s says)", place);
+        size_t part = 0; /* where the part begins that the two do not share */
+
+        for (size_t at = 1; words[at - 1] != '\0' && words[at - 1] == reason[at - 1]; ++at)
+            part = words[at] == ' ' && strchr(":,;", words[at - 1]) ? at + 1 : part;
+        text_add(result->reason, RUNNER_TEXT, " (not as %s says: %.80s there, %.*s here)", place,
+                 words + part, (int)strcspn(reason + part, ",;"), reason + part);
     }
     return NULL;
 }

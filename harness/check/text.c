@@ -88,7 +88,7 @@ void runner_table(struct grid *grid, struct text_out *out, int which,
             grid_cell(grid, "text command", "%s", runner_area_of(one->test->rule) ? words : "");
         } else {
             grid_cell(grid, "text", "%zu", count);
-            grid_cell(grid, "text reason", "%s", one->reason);
+            grid_cell(grid, one->known ? "text reason linked" : "text reason", "%s", one->reason);
             grid_cell(grid, "text reason names", "%s", one->unasked ? "all others" : ids);
         }
         free(ids);

@@ -16,6 +16,9 @@ enum { REPEATED = 16 };
 /* Cells with so many names show so many of them. */
 enum { NAMES_FOLDED = 8, NAMES_SHOWN = 3 };
 
+/* Characters of an address that mean nothing in HTML or Markdown. */
+#define ADDRESS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._:/?#=%+"
+
 struct piece {
     enum kind kind;
     const char *class, *words;
@@ -119,9 +122,20 @@ static bool grid_next(const struct grid *grid, size_t *at, struct piece *piece)
 /* Many names are folded up, but for the first few. link: a file that the cell leads to, or NULL. */
 static void write_cell(struct text_out *out, const struct piece *piece, const char *link)
 {
-    const char *rest = NULL;
+    const char *rest = NULL, *address = strstr(piece->class, "linked") ? piece->words : NULL;
     size_t n = 0;
 
+    if (address && (address = strchr(address, '(')) && strncmp(++address, "https://", 8) == 0) {
+        const int length = (int)strspn(address, ADDRESS);
+
+        text_write(out->file, out->form, piece->words, (size_t)(address - piece->words));
+        if (out->form == TEXT_MARKDOWN)
+            fprintf(out->file, "<%.*s>", length, address);
+        else
+            fprintf(out->file, "<a href=\"%.*s\">%.*s</a>", length, address, length, address);
+        text_print(out, "%s", address + length);
+        return;
+    }
     if (link) {
         text_print(out, "<a href=\"%s\">%s</a>", link, piece->words);
         return;

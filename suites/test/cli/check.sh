@@ -111,9 +111,9 @@ known 1 wrong ': 0 of 2 cases passed, 1 failed, 1 skipped (1 known to fail)' 'SP
 known 1 wrong 'skipped 1 case: known failure (a #7): 2 rows on 1 devices: 1 shards (1), must be 1 (2) SPLIT-01.sizes FAIL' \
     'SPLIT-01.sizes 2 rows on 1 devices: # a #7'
 known 1 wrong '1 failed, 1 skipped (1 known to fail)' 'SPLIT-01.sizes 2 rows on 1 devices: 1 shards (1), must be 1 (2) # all of it'
-known 1 wrong '1 shards (1), must be 1 (2) (not as known.txt:3 says)' 'SPLIT-01.sizes 3 rows # a'
+known 1 wrong '1 shards (1), must be 1 (2) (not as known.txt:3 says: ' 'SPLIT-01.sizes 3 rows # a'
 # Its words end where a word or a number of the failure does, and are not so few that they hold for another one.
-known 1 wrong '(not as known.txt:3 says)' 'SPLIT-01.sizes 2 rows on 1 devices: 1 shard # a'
+known 1 wrong '(not as known.txt:3 says: ' 'SPLIT-01.sizes 2 rows on 1 devices: 1 shard # a'
 for words in 2 '2 rows on 1 devices'; do
     echo "SPLIT-01.sizes $words # a" >known.txt
     expect_status 2 "$lockstep" check --impl "$fake" --impl-options wrong --only "$cases" --known known.txt

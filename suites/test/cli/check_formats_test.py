@@ -220,6 +220,17 @@ def check_known(lockstep: str) -> None:
         check("SPLIT-01.sizes" in part and "known failure (&lt;issue&gt; 7): 3 rows on 2 devices" in part.replace("\\", "") and
               "SPLIT-05" not in part, f"known: {name}: {part}")
     check("SPLIT-01.sizes" not in page.partition("<h2>Skipped</h2>")[2].partition("</table>")[0], "known: skipped twice")
+    # An address is a link, up to the first character that means something else there.
+    for why, link in (("https://a.org/b-c/7?d=1#e is open", "https://a.org/b-c/7?d=1#e"), ("https://a.org/<b>", "https://a.org/"),
+                      ("javascript:x", None), ("see https://a.org/b", None)):
+        with open("known.txt", "w", encoding="utf-8") as file:
+            file.write(f"SPLIT-01.sizes 3 rows on 2 devices: # {why}\n")
+        text = run(0, lockstep, "check", *some, "--format", "md", "--format", "json:link.json")
+        run(0, lockstep, "report", "--check", "link.json", "--out", "known")
+        page = open("known/conformance.html", encoding="utf-8").read()
+        check(re.findall(r"\(<(https[^>]*)>", text) == [link] * bool(link), f"link: {why}: {text}")
+        check(re.findall(r'\(<a href="([^"]*)">(?=known|https)', page) == [link] * bool(link), f"link: {why}: {page}")
+        check("<b>" not in text and "https://a.org/<b>" not in page, f"link: {why}")
 
 
 def check_again(lockstep: str) -> None:
