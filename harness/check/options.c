@@ -307,10 +307,10 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
     options->part = options->only[0] != '\0' || options->area[0] != '\0';
     options->by_default = options->profiles == 0 && !options->mutants && !options->part;
     /* A layer for PyTorch has nothing but ranks. */
-    const bool is_layer = options->by_default && options->spec.torch && options->spec.name;
-
     if (options->profiles == 0)
-        options->profiles = is_layer ? PROFILE_DDP : ALL_PROFILES;
+        options->profiles = options->by_default && options->spec.torch && options->spec.name
+                                ? PROFILE_DDP
+                                : ALL_PROFILES;
     if (!options->has_devices && options->spec.kind == IMPL_SPEC_REFERENCE)
         snprintf(options->devices, sizeof options->devices, "virt:8");
     /* Several processes may run at the same time if the jobs need nothing but cores. Other devices

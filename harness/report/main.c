@@ -268,7 +268,6 @@ static int report_files(const struct report_arguments *arguments, const struct c
 int report_main(int argc, char **argv)
 {
     struct report_arguments arguments;
-    struct check_record check = {.n_cases = 0};
     struct peer_record *peer = NULL;
     struct roof *roof = NULL;
     struct text_error err = {{0}};
@@ -279,7 +278,8 @@ int report_main(int argc, char **argv)
     stop_watch_signals(); /* without this, an interrupt could leave a temporary file */
 
     /* The files that are no records are read first. */
-    const bool checked = arguments.check && check_record_read(arguments.check, &check, &err) == 0;
+    struct check_record *const check = cli_alloc(1, sizeof *check);
+    const bool checked = arguments.check && check_record_read(arguments.check, check, &err) == 0;
 
     if (arguments.check && !checked)
         status = input_refuse(NAME, arguments.check, INPUT_CHECK, err.text, belongs);
@@ -288,17 +288,17 @@ int report_main(int argc, char **argv)
     if (status == 0 && arguments.limits && !(roof = roof_read(arguments.limits, &err)))
         status = input_refuse(NAME, arguments.limits, INPUT_LIMITS, err.text, belongs);
     if (status == 0 && (arguments.n_files > 0 || peer))
-        status = report_files(&arguments, arguments.check ? &check : NULL, peer, roof);
+        status = report_files(&arguments, arguments.check ? check : NULL, peer, roof);
     else if (status == 0 && (text_folder_own(arguments.out, &err) != 0 ||
-                             report_conformance(arguments.out, &check, false, &err) != 0))
+                             report_conformance(arguments.out, check, false, &err) != 0))
         status = command_refuse(NAME, "%s", err.text);
     else if (status == 0) {
         printf("%s/%s\n", arguments.out, REPORT_CONFORMANCE);
-        status = judge_conformance(&check);
+        status = judge_conformance(check);
     }
     roof_free(roof);
     peer_record_free(peer);
-    if (checked)
-        check_record_free(&check);
+    check_record_free(check);
+    free(check);
     return status == EXIT_MISUSE && stop_requested() ? EXIT_INTERRUPTED : status;
 }
