@@ -248,13 +248,15 @@ static int check_implementation(const char *command, const struct runner_options
 
         run->unfelt =
             !slows && runner_exit(run) == EXIT_PASSED && device_list_faulty(options->devices);
-        if (slows || run->unfelt)
-            snprintf(run->fault, sizeof run->fault,
-                     slows ? "; the fault of '%.64s' makes it slow and changes no result: lockstep "
-                             "soak or lockstep validate finds it"
-                           : "; but no case failed on '%.64s': that call was in none, or nothing "
-                             "came of it",
-                     options->devices);
+        static const char *const fault[][2] = {
+            {"", ""},
+            {"; but no case failed on '", "': that call was in none, or nothing came of it"},
+            {"; the fault of '", "' makes it slow and changes no result: lockstep soak or lockstep "
+                                 "validate finds it"}};
+        const int of = slows ? 2 : run->unfelt;
+
+        snprintf(run->fault, sizeof run->fault, "%s%.*s%s", fault[of][0], 64 * (of > 0),
+                 options->devices, fault[of][1]);
         run->seconds = (double)(watch_clock_ns() - begin_ns) / 1e9;
         status = write_results(command, run, out);
         if (status == 0)
