@@ -186,6 +186,24 @@ static int gpus_there(const char *command, struct runner_run *run)
     return 0;
 }
 
+/* A pass does not count if an operation of the devices fails on purpose. */
+static void note_fault(struct runner_run *run)
+{
+    static const char *const words[][2] = {
+        {"", ""},
+        {"; but no case failed on '", "': that call was in none, or nothing came of it"},
+        {"; the fault of '", "' makes it slow and changes no result: lockstep soak or lockstep "
+                             "validate finds it"}};
+    const char *devices = run->options->devices;
+    const bool slows = device_list_fault_slows(devices);
+
+    run->unfelt = !slows && runner_exit(run) == EXIT_PASSED && device_list_faulty(devices);
+    const int which = slows ? 2 : run->unfelt;
+
+    snprintf(run->fault, sizeof run->fault, "%s%.*s%s", words[which][0], 64 * (which > 0), devices,
+             words[which][1]);
+}
+
 static int check_implementation(const char *command, const struct runner_options *options,
                                 const struct check_case *const tests[], size_t n,
                                 struct whole_file out[RUNNER_FORMATS])
@@ -243,20 +261,7 @@ static int check_implementation(const char *command, const struct runner_options
         status = run_cases(command, run);
     if (status == 0) {
         runner_require_devices(run);
-        /* A pass does not count if an operation of the devices fails on purpose. */
-        const bool slows = device_list_fault_slows(options->devices);
-
-        run->unfelt =
-            !slows && runner_exit(run) == EXIT_PASSED && device_list_faulty(options->devices);
-        static const char *const fault[][2] = {
-            {"", ""},
-            {"; but no case failed on '", "': that call was in none, or nothing came of it"},
-            {"; the fault of '", "' makes it slow and changes no result: lockstep soak or lockstep "
-                                 "validate finds it"}};
-        const int of = slows ? 2 : run->unfelt;
-
-        snprintf(run->fault, sizeof run->fault, "%s%.*s%s", fault[of][0], 64 * (of > 0),
-                 options->devices, fault[of][1]);
+        note_fault(run);
         run->seconds = (double)(watch_clock_ns() - begin_ns) / 1e9;
         status = write_results(command, run, out);
         if (status == 0)

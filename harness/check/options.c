@@ -261,6 +261,21 @@ static int check_launcher(const char *command, struct runner_options *options)
     return command_misuse(command);
 }
 
+/* Several processes may run at the same time if the jobs need nothing but cores. Other devices of a
+ * machine may be too few or too small for several processes; virtual devices are made of cores.
+ * Mutants have only virtual devices. Ranks in processes already are several processes. */
+static size_t default_jobs(const struct runner_options *options)
+{
+    const size_t cores = parallel_cores();
+    struct dp_kind_row kind;
+
+    if (!options->mutants &&
+        (options->spec.kind != IMPL_SPEC_REFERENCE || options->launcher[0] != '\0' ||
+         !dp_kind_of(options->devices, &kind) || (kind.flags & DP_KIND_CORES) == 0))
+        return 1;
+    return cores < MOST_BY_DEFAULT ? cores : MOST_BY_DEFAULT;
+}
+
 int runner_parse(int argc, char **argv, struct runner_options *options)
 {
     const struct command_syntax syntax = {
@@ -283,7 +298,6 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
                "  lockstep check\n"
                "  lockstep check --impl ./my_layer.so --format junit:check.xml"};
     const char *names[RUNNER_PROFILES + 1] = {[RUNNER_PROFILES] = "all"};
-    struct dp_kind_row kind;
     uint64_t bits;
 
     *options = (struct runner_options){.format = RUNNER_FORMATS};
@@ -313,19 +327,8 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
                                 : ALL_PROFILES;
     if (!options->has_devices && options->spec.kind == IMPL_SPEC_REFERENCE)
         snprintf(options->devices, sizeof options->devices, "virt:8");
-    /* Several processes may run at the same time if the jobs need nothing but cores. Other devices
-     * of a machine may be too few or too small for several processes; virtual devices are made of
-     * cores. Mutants have only virtual devices. Ranks in processes already are several
-     * processes. */
-    if (options->jobs == 0) {
-        const size_t cores = parallel_cores();
-        const bool cores_alone =
-            options->mutants ||
-            (options->spec.kind == IMPL_SPEC_REFERENCE && options->launcher[0] == '\0' &&
-             dp_kind_of(options->devices, &kind) && (kind.flags & DP_KIND_CORES) != 0);
-
-        options->jobs = !cores_alone ? 1 : cores < MOST_BY_DEFAULT ? cores : MOST_BY_DEFAULT;
-    }
+    if (options->jobs == 0)
+        options->jobs = default_jobs(options);
     /* The reference is checked once, before every case opens it. */
     if (!options->has_backend)
         return 0;

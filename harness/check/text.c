@@ -35,20 +35,20 @@ void runner_table(struct grid *grid, struct text_out *out, int which,
                   size_t n, const struct runner_sums *sums)
 {
     static const struct {
-        const char *id, *title;
-    } tables[] = {[RUNNER_FAILURES] = {"failed", "Failed and broken"},
-                  [RUNNER_KNOWN] = {"known", "Known failures"},
-                  [RUNNER_BY_AREA] = {"areas", "Areas"},
-                  [RUNNER_SKIPPED] = {"skipped", "Skipped"}};
+        const char *id, *title, *headings;
+    } tables[] = {[RUNNER_FAILURES] = {"failed", "Failed and broken",
+                                       "verdict|cases|rule|what was found|one of them again"},
+                  [RUNNER_KNOWN] = {"known", "Known failures", "cases|why|which"},
+                  [RUNNER_BY_AREA] = {"areas", "Areas", "area|is about"},
+                  [RUNNER_SKIPPED] = {"skipped", "Skipped", "cases|why|which"}};
     const bool failures = which == RUNNER_FAILURES, areas = which == RUNNER_BY_AREA;
     size_t numbers[AREA_NUMBERS];
     char words[8 * RUNNER_TEXT];
 
     grid_open(grid, out, tables[which].id, tables[which].title);
-    if (areas) {
-        grid_headings(grid, "text", "area|is about");
+    grid_headings(grid, "text", tables[which].headings);
+    if (areas)
         grid_headings(grid, "number", "rules|cases|pass|fail|skip|broken");
-    }
     for (size_t i = 0; i <= sums->n && areas; ++i) {
         const size_t *bad = sums->row[i].verdict;
 
@@ -64,9 +64,6 @@ void runner_table(struct grid *grid, struct text_out *out, int which,
     }
     if (areas)
         return;
-    grid_headings(grid, "text",
-                  failures ? "verdict|cases|rule|what was found|one of them again"
-                           : "cases|why|which");
     for (size_t i = 0; i < n; ++i) {
         size_t count, lead = i;
 
