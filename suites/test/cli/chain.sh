@@ -12,7 +12,7 @@ expect_count 5 '"chain":0,.*"n_samples":37,.*"duty":null' both.jsonl
 # Cells of one kind are never compared with those of the other.
 sweep 0 chain.jsonl --devices virt:1 --mode plain --workload tutorial --chain 4
 sweep 0 single.jsonl --devices virt:1 --mode plain --workload tutorial
-refuse 'nothing to compare: 1 cells are only in' "$lockstep" compare single.jsonl chain.jsonl
+refuse 'nothing to compare: 1 cell only in' "$lockstep" compare single.jsonl chain.jsonl
 expect_status 0 "$lockstep" report both.jsonl --format csv
 grep -q 'chain' out || fail "the report does not know the chain"
 

@@ -68,7 +68,7 @@ batch=
 # Cells of one kind are never compared with those of the other.
 sweep 0 host.jsonl --devices virt:1 --mode plain --workload tutorial --host-inputs 1
 sweep 0 device.jsonl --devices virt:1 --mode plain --workload tutorial
-refuse 'nothing to compare: 1 cells are only in' "$lockstep" compare host.jsonl device.jsonl
+refuse 'nothing to compare: 1 cell only in' "$lockstep" compare host.jsonl device.jsonl
 expect_status 0 "$lockstep" report both.jsonl --out page
 grep -q ', host-inputs 1)' page/summary.md || fail "the report does not name the place of inputs"
 
