@@ -69,7 +69,7 @@ ROWS = [
     ("a platform that is not known, and a checker's own error: exit 0",
      case(2, [rate("4 Msamples/s")], match={"cpu_model": "Another CPU"},
           words="the profile is for the processor"),
-     case(3, [rate("1 samples/s")], ["INVALID"], ["all-failing"], words="are not verified")),
+     case(3, [rate("1 samples/s")], ["INVALID"], ["all-failing"], words="not verified")),
     ("a dependency is missing: \"not available\" counts as success",
      case(3, [limit("moved", CELL, None, max="1 B")], ["UNMEASURED"], words="has no moved"),
      None),
