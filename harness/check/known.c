@@ -42,8 +42,7 @@ static const char *judge_known(struct runner_result *result, const char *words, 
 
         for (size_t at = 1; words[at - 1] != '\0' && words[at - 1] == reason[at - 1]; ++at)
             part = words[at] == ' ' && strchr(":,;", words[at - 1]) ? at + 1 : part;
-        text_add(result->reason, RUNNER_TEXT, " (not as %s says: %.80s there, %.*s here)", place,
-                 words + part, (int)strcspn(reason + part, ",;"), reason + part);
+        text_add(result->reason, RUNNER_TEXT, " (not as %s says: %.80s)", place, words + part);
     }
     return NULL;
 }

@@ -201,12 +201,12 @@ class Known(Scene):
     def test_fails_otherwise(self) -> None:
         found = self.known("SPLIT-01.sizes 4 rows # issue 7", "-k", "SPLIT-01.sizes")
         self.assertEqual((found.tests, found.status), ({"SPLIT-01.sizes": "failed"}, 1))
-        self.assertIn("must be 2 (2, 1) (not as known.txt:3 says)", found.words["SPLIT-01.sizes"])
+        self.assertIn("must be 2 (2, 1) (not as known.txt:3 says: 4 rows)", found.words["SPLIT-01.sizes"])
 
     def test_words_end_within_a_word_or_are_few(self) -> None:
         found = self.known("SPLIT-01.sizes 3 rows on 2 devices: 2 sh # issue 7", "-k", "SPLIT-01.sizes")
         self.assertEqual((found.tests, found.status), ({"SPLIT-01.sizes": "failed"}, 1))
-        self.assertIn("(not as known.txt:3 says)", found.words["SPLIT-01.sizes"])
+        self.assertIn("(not as known.txt:3 says: 2 sh)", found.words["SPLIT-01.sizes"])
         found = self.known("SPLIT-01.sizes 3 # issue 7", "-k", "SPLIT-01.sizes")
         self.assertEqual((found.tests, found.status), ({"SPLIT-01.sizes": "failed"}, 1))
         self.assertIn("--known: known.txt:3: give at least 20 characters of the failure", found.text)
