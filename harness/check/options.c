@@ -18,6 +18,7 @@ enum { JOBS_MAX = 32, LIMIT_MAX = 3600 };
 
 static const char *const formats[] = {"text", "json",        "junit",      "md",
                                       "csv",  "openmetrics", "annotations"};
+static const char *const endings[RUNNER_FORMATS] = {NULL, ".json", ".xml", ".md", ".csv"};
 
 #define OPTION(member) COMMAND_FIELD(struct runner_options, member)
 #define VALUE(member)  .offset = offsetof(struct runner_options, member)
@@ -91,8 +92,10 @@ static const struct command_option option_table[] = {
     {"format", 'f', "text|json|junit|md|csv|openmetrics|annotations",
      "default text. Several, to files: --format junit:a.xml --format md:a.md (a job's summary)",
      COMMAND_OWN, .repeated = true, .group = COMMAND_WHERE_TO},
-    {"out", 'w', "FILE", "write the results to FILE, the text to standard output", COMMAND_TEXT,
-     OPTION(to), .group = COMMAND_WHERE_TO},
+    {"out", 'w', "FILE",
+     "write the results to FILE, the text to standard output; without --format, the end of its "
+     "name (.json, .xml, .md, .csv) says in which",
+     COMMAND_TEXT, OPTION(to), .group = COMMAND_WHERE_TO},
     {"mutants", 0, NULL, "mutation-test the suite: print which cases catch which planted bug",
      COMMAND_FLAG, VALUE(mutants), .group = COMMAND_RARE},
     {"until-caught", 0, NULL, "with --mutants: stop each mutant at its first catch", COMMAND_FLAG,
@@ -154,9 +157,14 @@ static error_t parse_check_option(int key, char *arg, struct argp_state *state)
         snprintf(options->devices, sizeof options->devices, "cuda:all");
     options->has_backend = options->backend[0] != '\0' || options->communicator[0] != '\0';
     /* --out is for the format without a file. With files alone, the text is shown. */
-    const size_t shown =
-        options->format < RUNNER_FORMATS ? options->format : (size_t)RUNNER_FORMAT_TEXT;
+    const char *const ending = strrchr(options->to, '.');
+    size_t shown = options->format;
 
+    for (size_t f = 0; shown == RUNNER_FORMATS && ending && f < RUNNER_FORMATS; ++f)
+        if (endings[f] && strcmp(ending, endings[f]) == 0)
+            shown = f;
+    if (shown == RUNNER_FORMATS)
+        shown = RUNNER_FORMAT_TEXT;
     options->format = options->to[0] != '\0' ? (size_t)RUNNER_FORMAT_TEXT : shown;
     if (options->to[0] != '\0' && options->out[shown][0] != '\0')
         return command_bad_option(state, "--out: '%s' has two files", formats[shown]);

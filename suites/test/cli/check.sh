@@ -189,7 +189,7 @@ expect_status 77 "$lockstep" check --impl mutant:none --only SPLIT-05.refused
 
 # The formats have the same contents.
 expect_status 1 "$lockstep" check --impl "$fake" --impl-options escape --profile primitives \
-    --area SPLIT --format json --out a.json
+    --area SPLIT --out a.json
 grep -q '^FAIL' out || fail "no text beside --out"
 blocks=$(grep -c '^FAIL    [A-Z]*[-.]' out)
 expect_status 1 "$lockstep" check --impl "$fake" --impl-options escape --profile primitives \
