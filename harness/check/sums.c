@@ -75,6 +75,9 @@ void runner_found(const struct runner_result *result, const char *between,
     snprintf(text, 2 * RUNNER_TEXT, "%s", result->reason);
     if (result->hint[0] != '\0')
         text_add(text, 2 * RUNNER_TEXT, "%sHint: %s", between, result->hint);
+    /* A hint that asks has its mark already. */
+    if (between[0] == '.' && text[0] != '\0' && text[strlen(text) - 1] == '?')
+        ++between;
     if (result->scenario[0] != '\0')
         text_add(text, 2 * RUNNER_TEXT, "%sModel: %s", between, result->scenario);
 }

@@ -342,7 +342,7 @@ for worker in $workers; do no_process_left "$worker"; done
 
 # hint MUTANT CASE WORDS: the failure has that hint; "": it has none, because the numbers only look alike.
 hint() {
-    expect_status 1 "$lockstep" check --impl "mutant:$1" --only "$2"
+    expect_status 1 "$lockstep" check --impl "mutant:$1" --only "$2" --format text --format md:hint.md
     tr -s ' \n' '  ' <out >flat
     if [ -n "$3" ]; then
         grep -qF "Hint: $3" flat || fail "$1: no hint '$3'"
@@ -353,6 +353,7 @@ hint() {
 hint M61-ddp-sum DDP-01.known '2 times what it must be, with 2 ranks: a sum where a mean belongs, reduced twice, or not cleared?'
 grep -qF 'cleared? Model: 2 ranks; affine (weight [2], bias [1]); inputs [1], [1]; calls zero_grad, forward, backward ' flat ||
     fail "no model: $(cat flat)"
+grep -qF 'cleared? Model: 2 ranks; affine' hint.md || fail "no sentences: $(cat hint.md)"
 hint M10-average GRAD-01.ones '1/2 of what it must be, with 2 devices: a mean where a sum belongs?'
 hint M19-replicate-once REPL-01.steps 'that was right earlier in this case: an old copy, not refreshed?'
 hint M22-completion-order GATH-01.model 'the right numbers in another order: are parts swapped?'
@@ -389,7 +390,7 @@ grep -q "^rules     $rules tested: " out && grep -q "^total  *$rules " out || fa
 
 # What is optional and fails says which claim it comes from; what is not optional does not.
 claims() { # MUTANT CASE WORDS
-    expect_status 1 "$lockstep" check --impl "mutant:$1" --only "$2"
+    expect_status 1 "$lockstep" check --impl "mutant:$1" --only "$2" --format text --format md:hint.md
     tr -s ' \n' '  ' <out >flat
     [ "$(grep -o "You claim '[a-z_]*'; leave it out if you do not offer this" flat)" = "$3" ] || fail "$1: $(cat flat)"
 }
