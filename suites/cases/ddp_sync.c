@@ -6,6 +6,8 @@
 
 static const char affine[] = DDP_MODEL(DDP_AFFINE);
 static const char longer[] = DDP_MODEL(DDP_AFFINE "," ONE "," ONE "," ONE);
+static const char within[] =
+    "{\"device\":-1,\"no_sync_backward\":true,\"layers\":[" DDP_AFFINE "]}";
 
 /* Two micro-steps: the numbers of the ranks, and the means of the first and of both. */
 static const struct micro {
@@ -30,16 +32,19 @@ static void micro_step(struct check *c, struct impl_model *model, int ranks, con
 
 /* ---- DDP-16: no_sync ------------------------------------------------------------------------- */
 
-/* Variant 0: the first step is not reduced. Variant 1: it is, and the second one, too. */
+/* Variant 0: the first step is not reduced. Variant 1: it is, and the second one, too. Variant 2:
+ * both, in turns, and all backwards are in no_sync, which changes nothing. */
 static void ddp_two_steps(struct check *c)
 {
-    const bool no_sync = check_variant(c) == 0;
+    const int variant = check_variant(c);
 
     for (int k = 0; k < KNOWN; ++k) {
         const struct micro *m = &known[k];
-        struct impl_model *model = check_ddp_model(c, m->ranks, affine);
+        struct impl_model *model = check_ddp_model(c, m->ranks, variant == 2 ? within : affine);
 
         for (int turn = 0; turn < 2; ++turn) {
+            const bool no_sync = variant == 0 || (variant == 2 && turn == 0);
+
             check_note(c, "setting %d, step %d, first: ", k, turn);
             check_zero_grad(c, model);
             micro_step(c, model, m->ranks, m->first, no_sync);
@@ -128,6 +133,8 @@ static void ddp_no_sync_prefilled(struct check *c, int ranks)
 
 static const struct check_case cases[] = {
     {"DDP-16.known", "DDP-16", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_two_steps},
+    {"DDP-16.backward", "DDP-16", MAY, OBSERVED, DDP, IMPL_CAP_DDP | IMPL_CAP_CALLS, 0,
+     ddp_two_steps, .variant = 2},
     {"DDP-16.several", "DDP-16", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0,
      .ranks = ddp_no_sync_several},
     {"DDP-16.stepped", "DDP-16", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, .ranks = ddp_no_sync_several,

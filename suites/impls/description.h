@@ -98,8 +98,8 @@ struct layer {
     int target;          /* to */
 
     /* Of the model: its ranks search for unused parameters; how many values are handed over by
-     * name; no_sync is entered once more, and left. */
-    bool find_unused, inner_no_sync;
+     * name; no_sync is entered once more, and left; backwards run within no_sync. */
+    bool find_unused, inner_no_sync, no_sync_backward;
     int keywords;
 
     /* Numbers by replica; the last one holds for all further replicas: take, widen, grad, sleep

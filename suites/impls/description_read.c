@@ -200,6 +200,8 @@ static int read_model(const struct reader *r, json_t *object, struct layer *mode
     if (status == 0)
         status = read_bool(r, object, "inner_no_sync", &model->inner_no_sync);
     if (status == 0)
+        status = read_bool(r, object, "no_sync_backward", &model->no_sync_backward);
+    if (status == 0)
         status = read_int(r, object, "keywords", &model->keywords);
     if (status == 0)
         status = read_children(r, object, model->device, 0, model);

@@ -58,7 +58,7 @@ class Block(Sequence):
     ids: tuple[int, ...] = ()
     dim = 0
     recorded = True
-    find_unused = inner_no_sync = False
+    find_unused = inner_no_sync = no_sync_backward = False
     keywords = 0
     returns = "tuple"
 
@@ -183,6 +183,7 @@ class Reader:
         block = Block(self.layers(spec, 0), self.log)
         block.find_unused = spec.flag("find_unused", False)
         block.inner_no_sync = spec.flag("inner_no_sync", False)
+        block.no_sync_backward = spec.flag("no_sync_backward", False)
         block.keywords = spec.integer("keywords", 0, 0)
         block.returns = spec.text("returns", "tuple", ("tuple", "tensor", "dict"))
         spec.finish()

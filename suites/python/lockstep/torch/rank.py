@@ -122,8 +122,10 @@ class RankModel(Model):
             if not self.entered:
                 raise Refusal("fault", "the hooks of the module did not run: call the module, not its forward()")
             outputs = tuple(tensor.to("cpu") for tensor in found)
-            if self.layer.wrap and op.grad:
+            if (self.layer.wrap or self.block.no_sync_backward) and op.grad:
                 self.quiet = quiet.pop_all()
+            if self.block.no_sync_backward and op.grad and not op.no_sync:
+                self.quiet.enter_context(self.needed("no_sync")())
             return outputs
         raise self.swallowed()
 
