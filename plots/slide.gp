@@ -1,7 +1,8 @@
 # slide.gp: three sentences, and for each setting a bar of DataParallel and one of DDP, over the best single
 # process, which is the line at 1. The first panel has the sentences, the others are settings.
 #
-# Columns: place, 0 DataParallel, 1 DDP; the ratio, its range, 0: certain, 1: not, 2: not measured well enough.
+# Columns: place, 0 DataParallel, 1 DDP; the ratio, its range, 0: certain, 1: not, 2: not measured well enough;
+# 2: the range is the smallest to the largest of few launches, 3: it is an interval.
 unset logscale
 set autoscale
 unset key
@@ -40,9 +41,9 @@ set yrange [0:yhi]
 unset xtics
 set ytics font ",12"
 set label 4 "times as fast" at screen 26.0 / width, first yhi / 2 rotate by 90 center noenhanced font ",13"
-array bars[4] = ["", "", "Lines: smallest to largest launch. ", "Lines: 95 % intervals over launches. "]
 p = 1
-set label 5 bars[int(is("bars")) + 1]."Hatched, ?: not certain." at screen 0.5, 42.0 / height center noenhanced \
+set label 5 (is("intervals") ? "Lines: 95 % intervals over launches. " : "").\
+    (is("ranges") ? "Dotted lines: smallest to largest of few launches. " : "")."Hatched, ?: not certain." at screen 0.5, 42.0 / height center noenhanced \
     font ",12" tc rgb "#444444"
 set style textbox opaque margins 1,0.5 fillcolor rgb "#ffffff" noborder
 set label 6 is("single") ? "as fast\nas the best\nsingle process" : "as fast as\none device" \
@@ -71,8 +72,10 @@ plot table using 1:2:($1 - box):($1 + box):(0):(only($3, $6 == 0)):(hue[2 + int(
          with boxxyerror fillstyle pattern 4 border lc rgb hue[2 + i] fillcolor rgb hue[2 + i] dt solid lw 0.8 \
          title "doubtful", \
      1 with lines lc rgb "#1a1a1a" dt (8,4) lw 1 title "line", \
-     table using 1:($5 > $4 ? $4 : NaN):(0):(cut($5) - $4) with vectors heads size graph 0.006,90 lc rgb "#1a1a1a" \
-         dt solid lw 1 title "range", \
+     table using 1:($5 > $4 && $7 == 3 ? $4 : NaN):(0):(cut($5) - $4) with vectors heads size graph 0.006,90 \
+         lc rgb "#1a1a1a" dt solid lw 1 title "interval", \
+     table using 1:($5 > $4 && $7 != 3 ? $4 : NaN):(0):(cut($5) - $4) with vectors nohead lc rgb "#1a1a1a" dt (2,4) lw 1.6 \
+         title "range", \
      table using 1:(cut($5)):(value_of($3, $6)) with labels center boxed offset 0,1.8 noenhanced font ",15" title "value", \
      for [i = 0:1] table using 1:(only(cut($5), ($6 > 1) == i)):(range_of($4, $5, $6)) \
          with labels center boxed offset 0,0.7 + 1.3 * i noenhanced font ",11" tc rgb "#444444" title "ends"

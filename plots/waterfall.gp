@@ -2,8 +2,8 @@
 # a panel per workload and batch, in it a waterfall per mode, and under it what the replicas did.
 #
 # Columns: row, what, from, to, low, high as parts of the step, how sure, ns (of what replicas did: its
-# part). How sure a term is: 0 it is told apart from 0; 1 it is about 0; 2 it is 0 to ns; 3 it was
-# measured once, or is not certain. What: 1 ideal; 1 << from | 1 << to of ideal, shard, alone, step; 16 and up what replicas did.
+# part). How sure a term is: 0 it is told apart from 0; 1 it is about 0; 2 it is 0 to ns; 3 it is above 0, but
+# was measured once, or is not certain. What: 1 ideal; 1 << from | 1 << to of ideal, shard, alone, step; 16 and up what replicas did.
 # A label that is not drawn is below the panel: gnuplot 5.4 dies of a plot of labels without a place.
 # No words at the left: all of the width is for the rows.
 panel_edge = 16.0
@@ -20,8 +20,7 @@ array share[5] = [0x9db4c8, 0x5f7d96, 0x2f4254, 0x7a2f5e, 0xffffff]
 did(i) = i < 16 ? 0 : share[int(i) - 15]
 time_of(ns) = abs(ns) >= 1e9 ? sprintf("%.3g s", ns / 1e9) : abs(ns) >= 1e6 ? sprintf("%.3g ms", ns / 1e6) : \
     sprintf("%.3g µs", ns / 1e3)
-signed(w, ns) = w == 1 ? time_of(ns) : (ns < 0 ? "−" : "+").time_of(abs(ns))
-# A term that is not told apart from 0 is never negative.
+signed(w, ns) = w == 1 ? time_of(ns) : (ns < 0 ? "saves " : "+").time_of(abs(ns))
 words_of(w, ns, sure) = name(w).(sure == 1 ? " about 0" : sure == 2 ? " 0 to ".time_of(ns) : \
     sure == 3 ? " about ".time_of(ns) : " ".signed(w, ns))
 unset logscale
@@ -34,7 +33,7 @@ stats table using 1 nooutput
 rows = STATS_max + 0.7
 half = 0.36
 # Where the words of a bar are: right of it and of its whisker (1), left of both (-1), or inside (0);
-# where they have no room, from the left edge (2) or up to the right edge (3) of the panel, over the bar.
+# where they have no room, from the left edge (2) or up to the right edge (3) of the panel, on white over the bar.
 share(w, ns, sure) = (strlen(words_of(w, ns, sure)) + 1) * 6.4 / (panel_width - panel_room)
 long(w, ns, sure) = share(w, ns, sure) * (xhi - xlo)
 lower(a, b) = a < b ? a : b
@@ -42,20 +41,23 @@ upper(a, b) = a > b ? a : b
 within(v) = 100 * v < xlo ? xlo : 100 * v > xhi ? xhi : 100 * v
 lowest(a, b, low) = within(lower(lower(a, b), low))
 highest(a, b, high) = within(upper(upper(a, b), high))
+# A bar up to its whisker, which would strike words through.
+clear(a, b, low, high) = (high > low ? upper(lower(a, b), lower(upper(a, b), low)) : upper(a, b)) - lower(a, b)
 place(a, b, low, high, long) = highest(a, b, high) + long < xhi ? 1 : lowest(a, b, low) - xlo > long ? -1 : \
-    100 * abs(b - a) > long ? 0 : xhi - 100 * upper(a, b) > 100 * lower(a, b) - xlo ? 3 : 2
-# The axis becomes longer where words have no room, to nearly 200 % if that is enough.
+    100 * clear(a, b, low, high) > long ? 0 : xhi - 100 * upper(a, b) > 100 * lower(a, b) - xlo ? 3 : 2
+# The axis becomes longer where words have no room, to nearly 350 % if that is enough.
 needed(a, b, low, high, share) = place(a, b, low, high, share * (xhi - xlo)) < 2 ? xhi : \
-    highest(a, b, high) / (1 - upto(share, 0.9)) < 199 ? highest(a, b, high) / (1 - share) + 0.1 : xhi
-do for [round = 1:3] {
+    highest(a, b, high) / (1 - upto(share, 0.9)) < 349 ? highest(a, b, high) / (1 - share) + 0.1 : xhi
+do for [round = 1:6] {
     stats table using (v = $2 < 16 ? needed($3, $4, $5, $6, share($2, $8, $7)) : xhi, xhi = v > xhi ? v : xhi, 0) nooutput
 }
 set xrange [xlo:xhi]
 set yrange [rows:-0.7]
 anchor(a, b, low, high, at) = at == 1 ? highest(a, b, high) : at == -1 ? lowest(a, b, low) : \
-    at == 0 ? 100 * lower(a, b) : at == 2 ? xlo : xhi
+    at == 0 ? 100 * lower(a, b) : xhi
 # Ends of whiskers are caps; what goes on beyond the axis has an arrow there.
 ends(v) = 100 * v >= xlo && 100 * v <= xhi
+set style textbox opaque margins 0.6,0.1 fillcolor rgb "#ffffff" noborder
 tip = 0.02 * (xhi - xlo)
 do for [p = 1:panels] {
     load 'panel.gp'
@@ -105,11 +107,14 @@ do for [p = 1:panels] {
              size screen 9.0 / width, 25 lc rgb "black" dt solid lw 1.2 title "on", \
          for [s = 1:n] table index is("block") + s - 1 \
              using (at = place($3, $4, $5, $6, long($2, $8, $7)), anchor($3, $4, $5, $6, at)):\
-             ($2 < 16 && at >= 0 && at < 3 ? $1 : rows + 9):(words_of($2, $8, $7)):\
+             ($2 < 16 && (at == 0 || at == 1) ? $1 : rows + 9):(words_of($2, $8, $7)):\
              ($2 == 12 && $7 == 0 && at == 0 ? 0xffffff : 0) \
              with labels left offset 0.7,0 noenhanced font ",11" tc rgb variable title "right", \
+         for [s = 1:n] table index is("block") + s - 1 \
+             using (at = place($3, $4, $5, $6, long($2, $8, $7)), xlo):($2 < 16 && at == 2 ? $1 : rows + 9):\
+             (words_of($2, $8, $7)) with labels left boxed offset 0.7,0 noenhanced font ",11" title "over", \
          for [over = 0:1] for [s = 1:n] table index is("block") + s - 1 \
              using (at = place($3, $4, $5, $6, long($2, $8, $7)), anchor($3, $4, $5, $6, at)):\
              ($2 < 16 && (over ? at == 3 : at < 0) ? $1 : rows + 9):(words_of($2, $8, $7)) \
-             with labels right offset -0.7,0.3 * over noenhanced font ",11" title "left"
+             with labels right boxed offset -0.7,0 noenhanced font ",11" title "left"
 }

@@ -468,7 +468,8 @@ extern const char report_no_setting[];
 void report_add_doubt(char text[REPORT_CELL_TEXT], const struct report_counts *counts,
                       const struct report_point *point, int metric);
 /* "2 devices train mlp 1.91 times as fast as one (1.90 to 1.93; batch 64; at most 2.00 is
- * possible)"; other ends are "as fast as is possible: 2.00)" and "more than is possible, ...)". */
+ * possible)"; other ends are "not distinguishable from the limit of 2.00)", "at the limit of 2.00)"
+ * and "more than is possible, ...)". */
 const char *report_training_words(const struct report *report, const struct report_point *point,
                                   char text[REPORT_CELL_TEXT]);
 /* The axes that are not at their default, " (chain 3, host-inputs 1)", or "". */

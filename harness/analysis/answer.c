@@ -91,7 +91,8 @@ const char *report_training_words(const struct report *report, const struct repo
         report_add(text, "more than is possible, %.2f: one device was disturbed)", possible);
     else if (!open &&
              (report_doubt_of(point, REPORT_SPEEDUP) ? value->middle : value->hi) >= possible)
-        report_add(text, "as fast as is possible: %.2f)", possible);
+        report_add(text, "%s the limit of %.2f)",
+                   value->lo <= possible ? "not distinguishable from" : "at", possible);
     else
         report_add(text, "at most %.2f is possible)", possible);
     return text;
@@ -126,6 +127,13 @@ static void add_rival(char text[REPORT_CELL_TEXT], const struct report_point *po
     const int pays = report_pays(point);
 
     report_add(text, "%s", text[0] != '\0' ? " " : "");
+    if (alone && report_rival_doubt(point)) {
+        report_add(text,
+                   "Probably the best single process uses one core: %d cores were slower (batch "
+                   "%zu; not certain).",
+                   point->key->n_devices, point->key->global_batch);
+        return;
+    }
     if (alone)
         report_add(text,
                    "One process on %d cores was slower here than on one, so one core is the "
@@ -169,7 +177,7 @@ void report_add_doubt(char text[REPORT_CELL_TEXT], const struct report_counts *c
 
     report_add(text, "%s", text[0] != '\0' ? " " : "");
     if (doubt == REPORT_DOUBT_FAILED)
-        report_add(text, "A launch of it failed, so not certain: go on with --resume.");
+        report_add(text, "A launch of it failed, so not certain: continue with --resume.");
     else if (doubt == REPORT_DOUBT_DISTURBED) /* more launches are disturbed as well */
         report_add(text, "%zu of its %zu launches %s disturbed, too many to be certain%s.",
                    report_count_disturbed(point, metric), launches,
@@ -352,7 +360,7 @@ struct report_answer report_answer_of(const struct report *report)
     const struct report_counts *counts = &report->counts;
     struct report_answer answer = {.crowded = true};
     const char *state = report_state_words(report, false, PHRASE);
-    const bool cut = report->interrupted && counts->verified + counts->missing == counts->planned;
+    const bool good = counts->verified + counts->missing == counts->planned;
 
     choose(report, &answer);
     if (report->n_points == 0 && report->collectives->n_points > 0)
@@ -360,17 +368,18 @@ struct report_answer report_answer_of(const struct report *report)
                                  "are in their table.");
     else if (!answer.best)
         report_add(answer.first, "Nothing can be said about scaling: %s.", report_no_setting);
-    if (cut)
+    if (!good)
+        report_add(answer.rest, "Not verified, and in no number here: %zu of %zu launches.%s",
+                   counts->planned - counts->verified - counts->missing, counts->planned,
+                   counts->missing > 0 ? " " : "");
+    if (good && report->interrupted)
         report_add(answer.rest, "The sweep was interrupted after %zu of %zu launches",
                    counts->verified, counts->planned);
-    else if (counts->verified < counts->planned)
-        report_add(answer.rest, "Not verified, and in no number here: %zu of %zu launches",
-                   counts->planned - counts->verified, counts->planned);
-    if (counts->missing > 0 && !cut)
-        report_add(answer.rest, ", %zu of them not run", counts->missing);
+    else if (counts->missing > 0)
+        report_add(answer.rest, "%zu of %zu launches %s not run yet", counts->missing,
+                   counts->planned, counts->missing == 1 ? "has" : "have");
     if (counts->missing > 0)
-        report_add(answer.rest, ": go on with --resume");
-    report_add(answer.rest, "%s", answer.rest[0] != '\0' ? "." : "");
+        report_add(answer.rest, ": continue with --resume.");
     if (answer.best &&
         report_middle(answer.larger, REPORT_SPEEDUP) <= report_middle(answer.best, REPORT_SPEEDUP))
         answer.larger = NULL;

@@ -68,9 +68,9 @@ static const char *const captions[REPORT_FIGURES][4] = {
          " Plus: the most that the reduction allows.",
          " PyTorch: against lockstep's plain program."},
     [REPORT_FIGURE_WATERFALL] =
-        {"A step (p5: the 5th percentile of steps) as a sum of measured differences. Thin bar: "
-         "what the replicas did, by their clocks.",
-         " Whiskers: the interval of a difference.",
+        {"A step (p5: 5th percentile of steps) as a sum of measured differences. Thin bar: what "
+         "replicas did, by their clocks.",
+         " Whiskers: interval of a difference, or range of few launches.",
          " Grey: not told apart from 0, or not certain."},
     [REPORT_FIGURE_BATCH] =
         {"Samples/s of a device against rows of a device. On a diagonal all steps take the same "

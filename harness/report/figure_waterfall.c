@@ -164,9 +164,8 @@ static size_t choose_batches(const struct plot *plot, const struct report_group 
 }
 
 /* How sure a term is, see plots/waterfall.gp: told apart from 0 by its interval; about 0; anything
- * from 0 to the end of its interval. The next number: there is no interval, it was measured once,
- * or the speed-up is not certain. */
-enum { TOLD, ABOUT_0, UP_TO };
+ * from 0 to the end of its interval; above 0, but measured once, or the speed-up is not certain. */
+enum { TOLD, ABOUT_0, UP_TO, ABOUT };
 enum { RANGED = 1 << 1, UNSURE = 1 << 2 }; /* marks of its caption */
 /* A term that is certainly smaller than this share of the step is about 0. */
 static const double LITTLE = 0.02;
@@ -199,11 +198,15 @@ static void write_terms(struct plot_table *table, const struct level level[LEVEL
         const bool ranged = value.range != REPORT_NONE;
         const double term = end - at;
         const double least = ranged ? value.lo : term, most = ranged ? value.hi : term;
-        const int sure = report_doubt_of(level[STEP].point, REPORT_SPEEDUP) ? UP_TO + 1
-                         : value.lo > 0 || value.hi < 0                     ? TOLD
-                         : most <= LITTLE * step                            ? ABOUT_0
-                                                                            : UP_TO + !ranged;
+        const bool above = term > 0 && value.lo > 0, below = term < 0 && value.hi < 0;
+        int sure = UP_TO;
 
+        if (most <= LITTLE * step)
+            sure = ABOUT_0;
+        else if (above || !ranged)
+            sure = ABOUT;
+        if ((above || below) && !report_doubt_of(level[STEP].point, REPORT_SPEEDUP))
+            sure = TOLD;
         table->plot->marks |= (ranged ? RANGED : 0) | (sure != TOLD ? UNSURE : 0);
         ++*row;
         PLOT_ROW(table, *row, 1 << from | 1 << to, at / step, end / step, (at + least) / step,

@@ -15,7 +15,6 @@ struct panel {
     size_t batch;
     int devices;
     const struct report_point *layer[LAYERS]; /* NULL: none */
-    bool rival[2]; /* a bar is against one device, against one process on all cores */
 };
 
 /* How a bar is drawn. */
@@ -88,7 +87,9 @@ static void panel_add(struct slide *slide, struct panel panel, const struct repo
 /* All settings of the record together. */
 struct summary {
     const struct report_point *best, *worst; /* of those that are most certain */
-    enum state least;                        /* how certain these two are */
+    enum state least;                        /* how certain these are */
+    size_t counted;                          /* how many these are */
+    bool ordered;                            /* best and worst are certain, and told apart */
     size_t pays, open, known; /* it pays, that is not certain, and the fastest process is known */
 };
 
@@ -117,17 +118,27 @@ static struct summary sum_up(const struct report *report, const struct report_an
         if (rank < sum.least || !sum.best) {
             sum.least = rank;
             sum.best = sum.worst = point;
+            sum.counted = 0;
         }
+        sum.counted += rank == sum.least;
         if (rank == sum.least && ratio_of(point) > ratio_of(sum.best))
             sum.best = point;
         if (rank == sum.least && ratio_of(point) < ratio_of(sum.worst))
             sum.worst = point;
     }
+    sum.ordered = sum.least == CERTAIN && report_widened(sum.best, report_rival(sum.best)).lo >
+                                              report_widened(sum.worst, report_rival(sum.worst)).hi;
     return sum;
 }
 
+/* With what n settings are compared, if so many of them know the fastest process. */
+static const char *against_words(size_t known, size_t n)
+{
+    return known == n ? "the best single process" : known > 0 ? "one process" : "one device";
+}
+
 /* "1.45 times as fast as the best single process (1.40 to 1.50; DDP on 2 devices, mlp, 256 rows)".
- */
+ * A range of few launches is "(1.40 to 1.50 in 3 launches; ..". */
 static void add_setting(char text[REPORT_CELL_TEXT], const struct plot *plot,
                         const struct report_point *point)
 {
@@ -136,18 +147,19 @@ static void add_setting(char text[REPORT_CELL_TEXT], const struct plot *plot,
     const struct record_key *key = point->key;
     const bool weak = strcmp(point->row->run->scaling, "weak") == 0;
 
-    report_add(text, "%s%s (", report_ratio_words(value, WORD),
-               report_unmeasured(value) ? ""
-               : is_known(point)        ? " times as fast as the best single process"
-                                        : " times as fast as one device");
+    report_add(text, "%s", report_ratio_words(value, WORD));
+    if (!report_unmeasured(value))
+        report_add(text, " times as fast as %s", against_words(is_known(point), 1));
+    report_add(text, " (");
     if (value->range != REPORT_NONE)
-        report_add(text, "%s to %s; ", report_ratio(value->lo, WORD),
-                   report_ratio(value->hi, WORD));
-    report_add(text, "%s on %d devices, %.*s%s, %zu rows%s)",
-               figure_style_words(plot, figure_style(point), PHRASE), key->n_devices,
-               report_name_length(report, key->workload), key->workload,
-               report_axes_words(key, PHRASE), point->base->key->global_batch,
-               weak ? " per device" : "");
+        report_add(text, "%s to %s", report_ratio(value->lo, WORD), report_ratio(value->hi, WORD));
+    if (value->range == REPORT_LAUNCHES)
+        report_add(text, " in %zu launches", value->n);
+    report_add(
+        text, "%s%s on %d devices, %.*s%s, %zu rows%s)", value->range != REPORT_NONE ? "; " : "",
+        figure_style_words(plot, figure_style(point), PHRASE), key->n_devices,
+        report_name_length(report, key->workload), key->workload, report_axes_words(key, PHRASE),
+        point->base->key->global_batch, weak ? " per device" : "");
 }
 
 /* Three texts: whether several devices pay, where most, and what is not certain; where least, how
@@ -158,11 +170,13 @@ static void say(struct plot_table *table, const struct report_answer *answer,
     const struct report *report = figure_report(table->plot);
     const struct report_counts *counts = &report->counts;
     const size_t n = answer->settings;
+    static const char *const on[] = {"", ", on virtual devices, a core each",
+                                     ", on virtual devices that share cores"};
     char said[3][REPORT_CELL_TEXT] = {"", "", ""};
 
     if (report_simulated(sum->best->row))
         report_add(said[0], "SIMULATED: ");
-    if (answer->certain == 0 || sum->least != CERTAIN)
+    if (sum->least != CERTAIN)
         report_add(said[0], "Not certain: data parallelism is");
     else if (sum->pays > 0)
         report_add(said[0], "Data parallelism pays in %zu of %zu settings:", sum->pays, n);
@@ -171,12 +185,23 @@ static void say(struct plot_table *table, const struct report_answer *answer,
                             : sum->open > 0 || sum->known < n
                                 ? "Whether data parallelism pays is not certain:"
                                 : "Data parallelism does not pay:");
-    report_add(said[0], " at best ");
-    add_setting(said[0], table->plot, sum->best);
-    report_add(said[0], ".%s%s%s", answer->doubt[0] != '\0' ? " " : "", answer->doubt,
-               answer->doubt[0] != '\0' ? "." : "");
-    if (sum->worst != sum->best) {
-        report_add(said[1], "At worst ");
+    report_add(said[0], sum->ordered ? " at best " : " ");
+    if (sum->ordered || sum->counted == 1)
+        add_setting(said[0], table->plot, sum->best);
+    else if (sum->least == UNMEASURED)
+        report_add(said[0], "not measured well enough in any of %zu settings", n);
+    else
+        report_add(said[0], "%s to %s times as fast as %s in %zu of %zu settings",
+                   report_ratio(ratio_of(sum->worst), WORD),
+                   report_ratio(ratio_of(sum->best), WORD), against_words(sum->known, n),
+                   sum->counted, n);
+    if (sum->ordered && sum->counted < n)
+        report_add(said[0], ", of the %zu settings that are certain", sum->counted);
+    report_add(said[0], ".");
+    if (answer->doubt[0] != '\0')
+        report_add(said[0], " %s.", answer->doubt);
+    if (sum->ordered) {
+        report_add(said[1], sum->counted < n ? "Of these, at worst " : "At worst ");
         add_setting(said[1], table->plot, sum->worst);
         report_add(said[1], ". ");
     }
@@ -196,15 +221,15 @@ static void say(struct plot_table *table, const struct report_answer *answer,
     report_add(said[1], "%s", report_state_words(report, true, PHRASE));
     report_add(said[2], "%zu of %zu planned launches %s verified%s", counts->verified,
                counts->planned, text_were(counts->verified),
-               report_works_on_cores(sum->best->row) ? ", on virtual devices" : "");
+               on[report_works_on_cores(sum->best->row) * (1 + answer->crowded)]);
     if (counts->missing > 0)
-        report_add(said[2], "; %zu not run%s", counts->missing,
-                   report->interrupted ? ", as the sweep was interrupted" : "");
+        report_add(said[2], "; %zu not run", counts->missing);
+    if (report->interrupted)
+        report_add(said[2], ", as the sweep was interrupted");
     report_add(said[2], ".");
     if (n > bars)
         report_add(said[2], " The page has %zu more setting%s.", n - bars, text_s(n - bars));
     plot_table_panel(table, said[0], said[1], said[2]);
-    plot_number(table->plot, "bars", sum->best->value[report_rival(sum->best)].range);
 }
 
 static void prepare_slide(struct plot *plot, struct plot_grid *grid)
@@ -213,27 +238,36 @@ static void prepare_slide(struct plot *plot, struct plot_grid *grid)
     plot->width = SLIDE_WIDTH;
 }
 
-/* Writes the panel at that place. mixed: not all bars are compared with the same, and each panel
- * says with what. */
+/* Writes the panel at that place, and over what its bars are. all: all settings are certain, and
+ * the best and the worst are named. */
 static void write_panel(struct plot_table *table, const struct panel *panel,
-                        const struct summary *sum, bool mixed, double at)
+                        const struct summary *sum, bool all, double at)
 {
     static const size_t styles[LAYERS] = {FIGURE_DP, FIGURE_RANKS};
     const struct report *report = figure_report(table->plot);
     const char *workload = panel->group->point->key->workload;
-    char title[PLOT_TEXT] = "", rows[PLOT_TEXT] = "";
+    const struct report_point *ddp = panel->layer[1],
+                              *first = panel->layer[0] ? panel->layer[0] : ddp;
+    const bool mixed = ddp && report_rival(ddp) != report_rival(first);
+    char title[PLOT_TEXT] = "", rows[PLOT_TEXT] = "", over[PLOT_TEXT] = "";
 
     report_add(title, "%.*s%s", report_name_length(report, workload), workload,
                report_axes_words(panel->group->point->key, PHRASE));
     report_add(rows, "%zu rows%s", panel->batch, figure_is_weak(panel->group) ? " per device" : "");
-    for (size_t l = 0; l < LAYERS; ++l)
+    for (size_t l = 0; all && l < LAYERS; ++l)
         if (panel->layer[l] == sum->best || (panel->layer[l] && panel->layer[l] == sum->worst))
             report_add(rows, panel->layer[l] == sum->best ? ": the best" : ": the worst");
-    plot_table_panel(table, title, rows,
-                     !mixed             ? ""
-                     : !panel->rival[1] ? "against one device"
-                     : !panel->rival[0] ? "against all cores"
-                                        : "against the best process");
+    if (report_rival(first) == REPORT_OF_CORES)
+        report_add(over, "over %d cores%s", first->key->n_devices,
+                   mixed ? " (DDP: 1 core)" : ", one process");
+    else if (mixed)
+        report_add(over, "over 1 core (DDP: %d cores)", first->key->n_devices);
+    else
+        report_add(over, "over 1 %s%s", report_works_on_cores(first->row) ? "core" : "device",
+                   report_is_plain(first->base) ? ""
+                   : report_is_ddp(first->base) ? ", DDP"
+                                                : ", DataParallel");
+    plot_table_panel(table, title, rows, over);
     for (size_t l = 0; l < LAYERS; ++l) {
         const struct report_point *point = panel->layer[l];
 
@@ -246,7 +280,7 @@ static void write_panel(struct plot_table *table, const struct panel *panel,
                    point->key->n_devices);
         plot_table_series(table, styles[l], label);
         PLOT_ROW(table, at + 0.44 * ((double)l - 0.5), (double)l, value.middle, value.lo, value.hi,
-                 state_of(point));
+                 state_of(point), point->value[report_rival(point)].range);
     }
 }
 
@@ -260,7 +294,7 @@ static void write_slide(struct plot_table *table)
     const struct report_point *const ends[] = {sum.best, sum.worst};
     struct slide slide = {.answer = &answer, .best = sum.best};
     size_t bars = 0;
-    bool rival[2] = {false}; /* of all panels */
+    bool cores = false, lines[REPORT_INTERVAL + 1] = {false}; /* of all bars */
 
     table->plot->narrow = false;
     if (!sum.best)
@@ -290,15 +324,19 @@ static void write_slide(struct plot_table *table)
     for (size_t i = 0; i < slide.n; ++i)
         for (size_t l = 0; l < LAYERS; ++l)
             if (slide.panel[i].layer[l]) {
-                const bool cores = report_rival(slide.panel[i].layer[l]) == REPORT_OF_CORES;
+                const int rival = report_rival(slide.panel[i].layer[l]);
 
                 ++bars;
-                slide.panel[i].rival[cores] = rival[cores] = true;
+                cores = cores || rival == REPORT_OF_CORES;
+                lines[slide.panel[i].layer[l]->value[rival].range] = true;
             }
     say(table, &answer, &sum, bars);
-    plot_number(table->plot, "single", rival[1] || sum.known == answer.settings);
+    plot_number(table->plot, "intervals", lines[REPORT_INTERVAL]);
+    plot_number(table->plot, "ranges", lines[REPORT_LAUNCHES]);
+    plot_number(table->plot, "single", cores || sum.known == answer.settings);
     for (size_t i = 0; i < slide.n; ++i)
-        write_panel(table, &slide.panel[i], &sum, rival[0] && rival[1], (double)(i + 1));
+        write_panel(table, &slide.panel[i], &sum, sum.ordered && sum.counted == answer.settings,
+                    (double)(i + 1));
 }
 
 const struct figure_row figure_slide = {
@@ -306,6 +344,6 @@ const struct figure_row figure_slide = {
     .why = "no workload is verified in mode dp or ddp on several devices, next to one",
     .columns =
         "place, 0 DataParallel, 1 DDP; over the best single process; low, high; 0 certain, 1 not, "
-        "2 not measured well enough",
+        "2 not measured well enough; 2 a range of launches, 3 an interval",
     .prepare = prepare_slide,
     .write_panels = write_slide};

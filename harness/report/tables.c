@@ -136,7 +136,8 @@ static int compare_answers(const void *left, const void *right)
     return x < y ? 1 : x > y ? -1 : (a > b) - (a < b);
 }
 
-static void add_answer(struct grid *grid, const struct report *report, const struct answer *answer)
+static void add_answer(struct grid *grid, const struct report *report, const struct answer *answer,
+                       bool cores)
 {
     static const char *const losses[REPORT_LOSSES] = {
         [REPORT_LOSS_COMPUTE] = "computing",
@@ -174,6 +175,12 @@ static void add_answer(struct grid *grid, const struct report *report, const str
     else
         grid_cell(grid, "number", "%s%s", report_share(report_of_bound(point), WORD),
                   report_doubt_mark(point, REPORT_SPEEDUP));
+    if (cores)
+        grid_cell(grid, "number best", "%s",
+                  point->cores ? report_ratio_range_words(
+                                     &point->value[report_rival(point)],
+                                     report_rival_doubt(point) ? "\u00d7?" : "\u00d7", PHRASE)
+                               : "-");
     if (report_beyond(point))
         grid_cell(grid, "text loss", "more than is possible: one device was disturbed");
     else if (report_doubt_of(point, REPORT_SPEEDUP))
@@ -200,6 +207,7 @@ static void fill_answers(struct grid *grid, const struct report *report)
 {
     struct answer *list = cli_alloc(report->n_points, sizeof *list);
     size_t n = 0;
+    bool cores = false; /* one process on all cores was measured */
 
     for (size_t g = 0; g < report->n_groups; ++g) {
         const struct report_group *group = &report->group[g];
@@ -232,9 +240,13 @@ static void fill_answers(struct grid *grid, const struct report *report)
     grid_headings(grid, "text where", "Devices, best batch");
     grid_headings(grid, "number speedup", "Speed-up");
     grid_headings(grid, "number", "Of what is possible");
+    for (size_t i = 0; i < n; ++i)
+        cores = cores || list[i].point->cores;
+    if (cores)
+        grid_headings(grid, "number best", "Against the best single process");
     grid_headings(grid, "text loss", "Where most is lost");
     for (size_t i = 0; i < n; ++i)
-        add_answer(grid, report, &list[i]);
+        add_answer(grid, report, &list[i], cores);
     snprintf(grid->note, sizeof grid->note, "%s", answers_note);
     free(list);
 }

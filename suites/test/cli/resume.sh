@@ -201,7 +201,7 @@ expect_status 3 "$lockstep" report int.jsonl --format csv
 expect_count "$done" ',0,"[0-9]* of [0-9]* planned launches \(is\|are\) missing[;"]' out
 expect_status 3 "$lockstep" report int.jsonl --format md
 expect_count 1 "Run [0-9a-f]* was interrupted after $done of $planned launches[.]$" out
-expect_count 1 "The sweep was interrupted after $done of $planned launches: go on with --resume[.] " out
+expect_count 1 "The sweep was interrupted after $done of $planned launches: continue with --resume[.] " out
 expect_count 0 'no end line' out
 expect_status 0 "$lockstep" sweep $grid --seconds 0.1 --steps 1:100000 --resume --out int.jsonl
 expect_count "$planned" '"status":"ok"' int.jsonl

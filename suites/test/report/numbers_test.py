@@ -602,13 +602,18 @@ def answer_rows(file):
 
 def answer_row(file, p):
     speed = times_words(p.speedup, "\u00d7" + p.mark()) + " " + spread(p.speedup, ratio)
+    best = "-"
+    if p.cores:
+        v, doubt, _ = against_fastest(p)
+        best = times_words(v, "\u00d7?" if doubt else "\u00d7") + " " + spread(v, ratio)
     one = "core" if p.mode == "plain-mt" else "device"
     return [p.key["workload"],
             {"dp": "DataParallel", "ddp": "DDP", "plain-mt": "one process, all cores"}[p.mode],
             p.base.step_words(), p.step_words(),
             f"{p.k}{NBSP}{one}{'' if p.k == 1 else 's'}, {p.rows}" +
             (", oversubscribed" if p.crowded else ""),
-            speed, "-" if unmeasured(p.speedup) else share(p.of_bound()) + p.mark(), loss_words(p)]
+            speed, "-" if unmeasured(p.speedup) else share(p.of_bound()) + p.mark(),
+            *([best] if any_cores(file) else []), loss_words(p)]
 
 
 # ---- sentences --------------------------------------------------------------------------------
@@ -627,7 +632,7 @@ def training(file, p):
     if p.beyond():
         most = f"more than is possible, {possible:.2f}: one device was disturbed"
     elif not unmeasured(v) and (v.hi if p.counts() else v.middle) >= possible:
-        most = f"as fast as is possible: {possible:.2f}"
+        most = f"{'not distinguishable from' if v.lo <= possible else 'at'} the limit of {possible:.2f}"
     else:
         most = f"at most {possible:.2f} is possible"
     times, end = (", but how many", " was not measured well enough") if unmeasured(v) else (" " + ratio(v.middle), "")
@@ -656,11 +661,12 @@ def noisy_cells(file):
 
 
 def unverified(file):
-    """How many launches are in no number, and how many of them were not run."""
+    """How many launches are in no number, and how many were not run."""
     planned, missing = file.run["planned"], file.run["planned"] - len(file.cells)
-    n = planned - sum(l.ok for l in file.cells)
-    cut = f", {missing} of them not run: go on with --resume" if missing else ""
-    return [f"Not verified, and in no number here: {n} of {planned} launches{cut}."] if n else []
+    n = len(file.cells) - sum(l.ok for l in file.cells)
+    bad = [f"Not verified, and in no number here: {n} of {planned} launches."] if n else []
+    return bad + ([f"{missing} of {planned} launches {'has' if missing == 1 else 'have'} not run yet: continue with --resume."]
+                  if missing else [])
 
 
 def doubts(file):
@@ -695,7 +701,7 @@ def answer(file):
     if sure and not best.crowded and lo <= 1:
         first += ": one device is faster" if hi < 1 else ": whether they are faster is not certain"
     doubt = best.doubt()
-    again = ": go on with --resume." if not sure and doubt == "failed" else "." if missing else ": sweep again on an idle machine." if not sure and doubt == "disturbed" else (f": sweep again with --launches {2 * n}, on an idle machine." if n >= 6 else
+    again = ": continue with --resume." if not sure and doubt == "failed" else "." if missing else ": sweep again on an idle machine." if not sure and doubt == "disturbed" else (f": sweep again with --launches {2 * n}, on an idle machine." if n >= 6 else
                                  ": sweep again with --launches 6.")
     if best.crowded:
         rest += [f"{doubts(file)}."]
@@ -761,6 +767,8 @@ def rival(p):
     v, doubt, pays = against_fastest(p)
     verdict = ("that is not certain" if doubt else "data parallelism does not pay" if pays < 0 else
                "data parallelism pays" if pays > 0 else "whether data parallelism pays is not certain")
+    if v is p.speedup and doubt:
+        return f"Probably the best single process uses one core: {p.k} cores were slower (batch {p.rows}; not certain)."
     if v is p.speedup:
         return (f"One process on {p.k} cores was slower here than on one, so one core is the best single process "
                 f"(batch {p.rows}): {verdict}.")
@@ -788,12 +796,14 @@ def slide_settings(file):
         settings.append((p, v, state, 0 if state else pays))
     rank = {id(p): 2 if state == 1 and p.beyond() else state for p, _, state, _ in settings}
     ends = [s for s in settings if rank[id(s[0])] == min(rank.values())]
-    return settings, max(ends, key=lambda s: s[1].middle), min(ends, key=lambda s: s[1].middle), min(rank.values())
+    best, worst = max(ends, key=lambda s: s[1].middle), min(ends, key=lambda s: s[1].middle)
+    ordered = min(rank.values()) == 0 and best[0].wider(best[1], -1) > worst[0].wider(worst[1], 1)
+    return settings, best, worst, min(rank.values()), len(ends), ordered
 
 
 def slide_bars(file):
     """The bars: those of the best and of the worst setting, then on the most devices the largest batches of each workload."""
-    settings, best, worst, _ = slide_settings(file)
+    settings, best, worst, *_ = slide_settings(file)
     ratios = {id(p): v.middle for p, v, *_ in settings}
     panels = []  # (workload, batch, devices), {mode: setting}
 
@@ -816,17 +826,34 @@ def slide_bars(file):
             batches = sorted({p.rows for p in file.of(w) if p.ok and p.mode != "plain-mt"}, reverse=True)
             if i < len(batches):
                 panel(w, batches[i], None)
-    return [p for _, bars in panels for mode in ("dp", "ddp") if (p := bars.get(mode))]
+    return [[p for mode in ("dp", "ddp") if (p := bars.get(mode))] for _, bars in panels]
+
+
+def slide_panels(file):
+    """Below each pair of bars: its rows, and the best or the worst where all are certain; and over what the bars are."""
+    settings, best, worst, _, counted, ordered = slide_settings(file)
+    said = []
+    for bars in slide_bars(file):
+        marks = [": the best" if p is best[0] else ": the worst" for p in bars if p in (best[0], worst[0])]
+        over = [f"{p.k} cores" if against_fastest(p)[0] is p.of_cores else "1 core" for p in bars]
+        said += [f"{bars[0].rows} rows{''.join(marks) if ordered and counted == len(settings) else ''}",
+                 f"over {over[0]}" + (f" (DDP: {over[1]})" if over[0] != over[-1] else
+                                      ", one process" if over[0] != "1 core" else
+                                      "" if bars[0].base.mode == "plain" else ", DataParallel")]
+    kinds = {against_fastest(p)[0].kind for bars in slide_bars(file) for p in bars}
+    return said + [("Lines: 95 % intervals over launches. " if "interval" in kinds else "") +
+                   ("Dotted lines: smallest to largest of few launches. " if "range" in kinds else "") + "Hatched, ?: not certain."]
 
 
 def slide_sentences(file, peers=None):
     planned, missing = file.run["planned"], file.run["planned"] - len(file.cells)
-    settings, best, worst, least = slide_settings(file)
+    settings, best, worst, least, counted, ordered = slide_settings(file)
 
     def setting(p, v, *_):
         name = p.key["workload"].partition(":")[0]
         name = name if sum(w.partition(":")[0] == name for w in file.workloads()) == 1 else p.key["workload"]
-        range_words = f"{ratio(v.lo)} to {ratio(v.hi)}; " if v.kind != "none" else ""
+        few = f" in {v.n} launches" if v.kind == "range" else ""
+        range_words = f"{ratio(v.lo)} to {ratio(v.hi)}{few}; " if v.kind != "none" else ""
         buckets = sorted({0} | {q.bucket for q in file.points})
         mode = "DDP" + (f" {bucket_words(p.bucket)}" if buckets.index(p.bucket) else "") if p.mode == "ddp" else "DataParallel"
         against = "the best single process" if p.cores else "one device"
@@ -839,7 +866,12 @@ def slide_sentences(file, peers=None):
             f"Data parallelism pays in {pays} of {n} settings:" if pays else "Data parallelism is" if not known else
             "Whether data parallelism pays is not certain:" if unsure or known < n else "Data parallelism does not pay:")
     doubt = f" {doubts(file)}." if doubts(file) else ""
-    second = [f"At worst {setting(*worst)}."] if worst[0] is not best[0] else []
+    second = [f"{'Of these, at' if counted < n else 'At'} worst {setting(*worst)}."] if ordered else []
+    some = f", of the {counted} settings that are certain" if counted < n else ""
+    against = "the best single process" if known == n else "one process" if known else "one device"
+    first = (f"at best {setting(*best)}{some}" if ordered else setting(*best) if counted == 1 else
+             f"not measured well enough in any of {n} settings" if least == 2 else
+             f"{ratio(worst[1].middle)} to {ratio(best[1].middle)} times as fast as {against} in {counted} of {n} settings")
     if 0 < unsure < n:
         second += [f"In {unsure} of {n} settings it is not certain whether it pays."]
     if not known:
@@ -850,10 +882,11 @@ def slide_sentences(file, peers=None):
         second += [peers.slide_words()]
     good = sum(l.ok for l in file.cells)
     said = f"{good} of {planned} planned launches {were(good)} verified, on virtual devices"
+    said += " that share cores" if all(p.crowded for p, *_ in settings) else ", a core each"
     said += f"; {missing} not run." if missing else "."
-    left = n - len(slide_bars(file))
+    left = n - sum(map(len, slide_bars(file)))
     said += f" The page has {left} more {'setting' if left == 1 else 'settings'}." if left else ""
-    return [f"{head} at best {setting(*best)}.{doubt}", " ".join(second + state(file, True)), said]
+    return [f"{head} {first}.{doubt}", " ".join(second + state(file, True)), said]
 
 
 class Peers:
@@ -1196,14 +1229,37 @@ def elsewhere(lockstep, records, out, file, peers=None):
     return wrong + slide_words(out, file, peers)
 
 
-def slide_words(out, file, peers=None):
-    """What is wrong with the slide."""
+def waterfall_terms(out):
+    """What is wrong with how sure the terms of a step are: 0 told apart from 0, 1 about 0, 2 from 0 to an end, 3 above 0."""
     wrong = []
+    for line in (out / "waterfall.tsv").read_text(encoding="utf-8").splitlines():
+        if line.startswith("#") or not line or not 1 < float(line.split("\t")[1]) < 16:
+            continue
+        start, end, lo, hi, sure, ns = map(float, line.split("\t")[2:8])
+        term, least, most = end - start, lo - start, hi - start
+        right = {0: min(term, least) > 0 or max(term, most) < 0, 1: most <= 0.02 + 1e-6, 2: most > 0.02 - 1e-6 and ns > 0,
+                 3: term > 0 and ns > 0}[sure]
+        if not right:
+            wrong.append(f"the term {line} is not as sure as that")
+    if re.search("(about|0 to) [-\u2212]", (out / "waterfall.svg").read_text(encoding="utf-8")):
+        wrong.append("a time of the waterfall is negative")
+    return wrong
+
+
+def slide_words(out, file, peers=None):
+    """What is wrong with the slide, and with the waterfall."""
+    wrong = waterfall_terms(out)
+    everything = [line.partition("\t")[2] for line in (out / "slide-text.tsv").read_text(encoding="utf-8").splitlines()]
     words = (out / "slide-text.tsv").read_text(encoding="utf-8").splitlines()[:3]
     drawn = " ".join(" ".join(xml.parse(out / "slide.svg").getroot().itertext()).split())
     for text, line in zip(slide_sentences(file, peers), words):
         if line.partition("\t")[2] != text or text not in drawn:
             wrong.append(f"the slide says '{line}', not '{text}'")
+    *panels, caption = slide_panels(file)
+    if [line for line in everything[3:-1] if re.match(r"(\d+ rows|over )", line)] != panels:
+        wrong.append(f"the panels of the slide are {everything[3:-1]}, not {panels}")
+    if caption not in drawn:
+        wrong.append(f"the slide lacks '{caption}'")
     size_of_png = (out / "slide.png").read_bytes()[16:24]
     if struct.unpack(">II", size_of_png) != (1920, 1080):
         wrong.append("the slide is not 1920 x 1080")
@@ -1246,6 +1302,9 @@ def made_up(lockstep, make_records, out):
                    check=True, capture_output=True)
     subprocess.run([lockstep, "report", whole, "--slide", "--out", out / "cores"], check=False, capture_output=True)
     wrong += slide_words(out / "cores", File(whole))
+    rows = read_page((out / "cores" / "index.html").read_text(encoding="utf-8"))[0]["answers"]
+    if rows != answer_rows(File(whole)):
+        wrong.append(f"the answers of {whole.name} are {rows}, not {answer_rows(File(whole))}")
     got = subprocess.run([lockstep, "report", whole, "--format", "annotations"], check=False, capture_output=True, text=True).stdout
     if f"::{' '.join(answer(File(whole)))} " not in got.replace("%25", "%") or "process" not in got:
         wrong.append(f"of {whole.name} lacks '{' '.join(answer(File(whole)))}': {got.splitlines()[-1:]}")
