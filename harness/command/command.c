@@ -72,6 +72,27 @@ void command_say(FILE *stream, size_t indent, const char *format, ...)
     command_wrap(stream, text, 0, indent, COLUMNS);
 }
 
+void command_say_each(FILE *stream, const char *text)
+{
+    size_t indent = 0;
+
+    while (*text != '\0') {
+        char line[2048];
+        size_t n = 0;
+
+        for (int depth = 0; text[n] != '\0'; ++n) { /* depth: parentheses have a ";", too */
+            depth += (text[n] == '(') - (text[n] == ')');
+            if (n > 0 && depth == 0 && text[n] == ' ' && strchr(".;", text[n - 1]))
+                break;
+        }
+        snprintf(line, sizeof line, "%.*s", (int)n, text);
+        fprintf(stream, "%*s", (int)indent, "");
+        command_wrap(stream, line, indent, indent + 2, COLUMNS);
+        indent = n > 0 && text[n - 1] == ';' ? 4 : 2;
+        text += n + strspn(text + n, " ");
+    }
+}
+
 /* As argp's own, which knows no -h. */
 const struct argp_option command_always[] = {
     {.name = "help", .key = 'h', .doc = "show all options, and exit"},

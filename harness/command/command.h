@@ -42,6 +42,9 @@ int command_refuse(const char *command, const char *format, ...)
 /* Writes text, which continues at column used of its line, and a newline. Lines of at most columns
  * are broken at blanks and go on after indent blanks. */
 void command_wrap(FILE *stream, const char *text, size_t used, size_t indent, size_t columns);
+/* Writes each sentence of text in lines of 80 columns, and those after the first indented; of "a:
+ * b; c." b and c begin a line each. */
+void command_say_each(FILE *stream, const char *text);
 /* The same from the first column on, with 80 columns. */
 void command_say(FILE *stream, size_t indent, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -137,7 +137,7 @@ static int write_report(const char *directory, const struct report *report)
         return command_refuse(NAME, "%s", wrong.text);
     printf("%s/index.html\n", directory);
     if (report->n_files > 0)
-        command_say(stdout, 0, "%s", report_answer_words(report, PHRASE));
+        command_say_each(stdout, report_answer_words(report, PHRASE));
     if (status != PLOT_OK)
         command_complain(NAME, "no figure: %s", err.text);
     if (status == PLOT_NONE)

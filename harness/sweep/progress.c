@@ -217,9 +217,11 @@ void progress_cell(struct progress *progress, const struct record_cell *cell)
     const struct report_row row = {.cell = cell, .verified = cell->status == RECORD_OK};
     char time[UNITS_BYTES], left[48], rest[128];
 
+    ++progress->done;
+    ++progress->finished_here;
+    progress->disturbed += report_disturbed(&row);
     /* Once: at the end it would be too late. */
-    if (!progress->busy && report_disturbed(&row)) {
-        progress->busy = true;
+    if (progress->disturbed == 1 && report_disturbed(&row)) {
         fputs(progress->terminal ? "\r\033[K" : "", stderr);
         command_say(stderr, 2,
                     "[busy] In a launch, %.0f %% of the time of its cores went to other programs, "
@@ -227,8 +229,14 @@ void progress_cell(struct progress *progress, const struct record_cell *cell)
                     "other programs, or press Ctrl-C: --resume goes on later.",
                     100 * fmax(cell->foreign_frac, 0), 100 * fmax(cell->steal_frac, 0));
     }
-    ++progress->done;
-    ++progress->finished_here;
+    if (progress->finished_here == plan_block(progress->plan) &&
+        progress->disturbed == progress->finished_here && progress->done < progress->total) {
+        fputs(progress->terminal ? "\r\033[K" : "", stderr);
+        command_say(stderr, 2,
+                    "[busy] Each of the first %zu launches was disturbed. No cell becomes certain "
+                    "this way.",
+                    progress->finished_here);
+    }
     if (progress->terminal && cell->status == RECORD_OK)
         return;
     if (progress->terminal)

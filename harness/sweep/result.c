@@ -120,7 +120,7 @@ void sweep_result(FILE *to, const struct report *report, const char *path,
     if (copied > 0)
         report_add(text, " Copies reached %s.", quantity_words(copied, QUANTITY_SPEED, words));
     fputc('\n', to);
-    command_say(to, 0, "%s", text + strspn(text, " "));
+    command_say_each(to, text + strspn(text, " "));
     text_add_shell(file, sizeof file, path);
-    fprintf(to, "Report: lockstep report %s --out DIR\n", file);
+    fprintf(to, "Report: lockstep report %s%s --out DIR\n", file, answer.best ? " --slide" : "");
 }

@@ -89,7 +89,7 @@ int launched_cell(const char *launcher, const struct cell_config *config, double
 /* ---- what a person sees of it on stderr: sweep/progress.c ---- */
 
 struct progress {
-    bool busy;         /* it has said that the machine is busy */
+    size_t disturbed;  /* launches of this session that were disturbed */
     bool terminal;     /* one line that is rewritten, with time left; else a line per launch */
     size_t name_width; /* room for the names of workloads, in all lines */
     bool numbered;     /* names that are too long end with their number in the plan */

@@ -1,6 +1,7 @@
 /* sweep_result.c: the sentences that a sweep ends with, of made-up launches: what is said, how sure
  * it is, and what is not counted. */
 #include "points_bench.h"
+#include "record_example.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -38,8 +39,13 @@ static char *words_of(struct bench *bench, const char *path)
     bench_make(bench);
     sweep_result(file, &bench->report, path, &options);
     fclose(file);
-    for (char *at = text; *at != '\0'; ++at)
-        *at = (char)(*at == '\n' ? ' ' : *at);
+    char *end = text;
+
+    for (char *at = text; *at != '\0'; ++at) { /* lines are indented */
+        *end = (char)(*at == '\n' ? ' ' : *at);
+        end += end == text || *end != ' ' || end[-1] != ' ';
+    }
+    *end = '\0';
     answer = report_answer_words(&bench->report, PHRASE);
     cr_assert(strncmp(text + 1, answer, strlen(answer)) == 0, "not '%s', but '%s'", answer, text);
     return text;
@@ -63,7 +69,7 @@ Test(sweep_result, the_best_setting_with_its_interval)
     check_words(bench, "my.jsonl",
                 " 2 devices train tutorial 1.35 times as fast as one (1.34 to 1.35; batch 64; at "
                 "most 2.00 is possible). Nothing has to be measured again. Report: lockstep report "
-                "my.jsonl --out DIR ",
+                "my.jsonl --slide --out DIR ",
                 "certain");
     /* A larger number whose interval is wide does not count; one that is better does. */
     add_pair(bench, 128, LAUNCHES, 1.9, -8000);
@@ -84,16 +90,17 @@ Test(sweep_result, few_launches_are_not_certain)
 
     bench_add(bench, "plain", 1, 64, 0, 1000);
     bench_add(bench, "dp", 2, 128, 0, 1500);
-    check_words(bench, "a b.jsonl",
-                "(batch 64 per device; at most 2.00 is possible). Measured once, so not certain: "
-                "sweep again with --launches 6. Report: lockstep report 'a b.jsonl' --out DIR ",
-                " to ");
+    check_words(
+        bench, "a b.jsonl",
+        "(batch 64 per device; at most 2.00 is possible). Measured once, so not certain: "
+        "sweep again with --launches 6. Report: lockstep report 'a b.jsonl' --slide --out DIR ",
+        " to ");
     bench_close(bench);
     bench = bench_open("strong");
     add_pair(bench, 64, LAUNCHES - 1, 1.5, 0);
     check_words(bench, "it's.jsonl",
                 " Measured 5 times, too few to be certain: sweep again with --launches 6. Report: "
-                "lockstep report 'it'\\''s.jsonl' --out DIR ",
+                "lockstep report 'it'\\''s.jsonl' --slide --out DIR ",
                 "FILE");
     bench_close(bench);
 }
@@ -154,4 +161,54 @@ Test(sweep_result, simulated_times_are_called_so)
     check_words(bench, "my.jsonl", " SIMULATED: 2 devices train tutorial 1.90 times as fast ",
                 NULL);
     bench_close(bench);
+}
+
+/* Once, after a block of which every launch was disturbed; not if one was not. */
+Test(sweep_result, a_disturbed_block_is_said_once)
+{
+    for (int quiet = 0; quiet < 2; ++quiet) {
+        struct plan_options plan = {.devices = "virt:2",
+                                    .backend = "cpu",
+                                    .count = {2},
+                                    .n_counts = 1,
+                                    .batch = {64},
+                                    .n_batches = 1,
+                                    .n_workloads = 1,
+                                    .launches = 3,
+                                    .limits = {.seconds = 0.1, .min_steps = 3, .max_steps = 9}};
+        FILE *const screen = stderr;
+        struct text_error why = {""};
+        struct progress progress;
+        char *text = NULL;
+        size_t bytes = 0;
+
+        plan.workload[0] = example_workload("tutorial");
+        cr_assert(plan_defaults(&plan, 2, &why) == 0, "%s", why.text);
+        cr_assert(plan_block(&plan) == 2);
+        struct cell_config *cells = plan_make(&plan, "threads", "0123456789abcdef");
+
+        stderr = open_memstream(&text, &bytes);
+        progress_open(&progress, &plan, cells, 0);
+        for (size_t i = 0; i < plan_cells(&plan); ++i) {
+            struct record_cell cell;
+
+            cell_identify(&cells[i], &cell);
+            cell.status = RECORD_OK;
+            cell.foreign_frac = quiet && i == 1 ? 0.1 : 0.4;
+            cell.steal_frac = NAN;
+            progress_cell(&progress, &cell);
+        }
+        fclose(stderr);
+        stderr = screen;
+        const char *first = strstr(text, "No cell becomes certain this");
+
+        cr_assert((strstr(text, "[busy] In a launch, 40 %") != NULL), "%s", text);
+        cr_assert((first != NULL) == !quiet &&
+                      (!first || !strstr(first + 1, "No cell becomes certain")),
+                  "%d: %s", quiet, text);
+        cr_assert(quiet || strstr(text, "Each of the first 2 launches was disturbed. "), "%s",
+                  text);
+        free(text);
+        free(cells);
+    }
 }
