@@ -23,7 +23,7 @@ extern const struct check_table loss_table;
 extern const struct check_table buffer_table, buffer_norm_table, state_norm_table;
 extern const struct check_table device_table_table, device_list_table;
 extern const struct check_table output_table;
-extern const struct check_table dim_values_table, dim_misfit_table;
+extern const struct check_table dim_table;
 extern const struct check_table nest_table, nest_mixed_table;
 extern const struct check_table cpu_table;
 extern const struct check_table structure_table;
@@ -33,13 +33,13 @@ extern const struct check_table ddp_training_table, ddp_models_table, state_step
     ddp_loss_table, values_gradient_ddp_table, ddp_unlike_table, ddp_buffers_table, ddp_join_table,
     state_kept_ddp_table, ddp_table, ddp_buckets_table, ddp_sync_table, ddp_unused_table,
     ddp_types_table, ddp_calls_table, failure_ranks_table;
-extern const struct check_table coalesce_counts_table, coalesce_table, values_kept_coalesce_table;
+extern const struct check_table coalesce_table, values_kept_coalesce_table;
 extern const struct check_table determinism_table, ddp_training_determinism_table;
 extern const struct check_table cost_table, ddp_buckets_cost_table;
 extern const struct check_table agree_table;
-extern const struct check_table size_table, size_large_table, size_ranks_table, size_three_table;
+extern const struct check_table size_table;
 extern const struct check_table count_table, count_ranks_table;
-extern const struct check_table shape_table, shape_ranks_table;
+extern const struct check_table shape_table;
 extern const struct check_table gpt_layers_table, gpt_attention_table, gpt_clip_table,
     gpt_adamw_table;
 
@@ -67,7 +67,7 @@ static const struct check_table *const buffer[] = {&buffer_table, &buffer_norm_t
                                                    &state_norm_table};
 static const struct check_table *const device[] = {&device_table_table, &device_list_table};
 static const struct check_table *const output[] = {&output_table};
-static const struct check_table *const dim[] = {&dim_values_table, &dim_misfit_table};
+static const struct check_table *const dim[] = {&dim_table};
 static const struct check_table *const nest[] = {&nest_table, &nest_mixed_table};
 static const struct check_table *const cpu[] = {&cpu_table};
 static const struct check_table *const structure[] = {&structure_table};
@@ -79,16 +79,14 @@ static const struct check_table *const ddp[] = {
     &values_gradient_ddp_table, &ddp_unlike_table, &ddp_buffers_table,     &ddp_join_table,
     &state_kept_ddp_table,      &ddp_table,        &ddp_buckets_table,     &ddp_sync_table,
     &ddp_unused_table,          &ddp_types_table,  &ddp_calls_table,       &failure_ranks_table};
-static const struct check_table *const coalesce[] = {&coalesce_counts_table, &coalesce_table,
-                                                     &values_kept_coalesce_table};
+static const struct check_table *const coalesce[] = {&coalesce_table, &values_kept_coalesce_table};
 static const struct check_table *const determinism[] = {&determinism_table,
                                                         &ddp_training_determinism_table};
 static const struct check_table *const cost[] = {&cost_table, &ddp_buckets_cost_table};
 static const struct check_table *const agree[] = {&agree_table};
-static const struct check_table *const size[] = {&size_table, &size_large_table, &size_ranks_table,
-                                                 &size_three_table};
+static const struct check_table *const size[] = {&size_table};
 static const struct check_table *const count[] = {&count_table, &count_ranks_table};
-static const struct check_table *const shape[] = {&shape_table, &shape_ranks_table};
+static const struct check_table *const shape[] = {&shape_table};
 static const struct check_table *const gpt[] = {&gpt_layers_table, &gpt_attention_table,
                                                 &gpt_clip_table, &gpt_adamw_table};
 
