@@ -3,7 +3,7 @@
 #define CASES_OPTIMIZER_H
 
 #include "ranks.h"
-#include "torch_file.h"
+#include "torch_one.h"
 
 /* A parameter that plain loops update as dp_optim.h defines it. */
 struct plain {
