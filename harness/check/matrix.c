@@ -12,7 +12,7 @@
 
 enum { COLUMNS = 80 };
 
-bool runner_caught(const struct runner_result *result)
+static bool runner_caught(const struct runner_result *result)
 {
     return result->ran && (result->verdict == CHECK_FAIL || result->verdict == CHECK_BROKEN);
 }

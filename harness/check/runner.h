@@ -295,7 +295,6 @@ struct runner_matrix {
 
 /* The rule of a mutant may be a list: "SPLIT-02, SPLIT-04". */
 bool runner_names_rule(const char *list, const char *rule);
-bool runner_caught(const struct runner_result *result);
 /* Fills caught, broken and own, survivors and others. */
 void runner_matrix_sum(struct runner_matrix *matrix);
 void runner_matrix_text(FILE *stream, const struct runner_matrix *matrix);

@@ -50,8 +50,6 @@ struct baseline_lines {
 };
 /* Members of a line of the file, in their order: those before the cell, and those after it. */
 extern const struct record_field baseline_names[], baseline_numbers[];
-/* Whether both lines are of one session, whatever the name of its run. */
-bool baseline_same_run(const struct baseline_line *a, const struct baseline_line *b);
 
 /* The session in a file of records. */
 struct baseline_source {

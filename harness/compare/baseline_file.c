@@ -89,7 +89,8 @@ void baseline_free(struct baseline *baseline)
 
 /* ---- read ---------------------------------------------------------------------------------- */
 
-bool baseline_same_run(const struct baseline_line *a, const struct baseline_line *b)
+/* Whether both lines are of one session, whatever the name of its run. */
+static bool baseline_same_run(const struct baseline_line *a, const struct baseline_line *b)
 {
     return strcmp(a->run_id, b->run_id) == 0 || a->start_epoch_ns == b->start_epoch_ns ||
            strcmp(a->records_sha256, b->records_sha256) == 0;

@@ -196,7 +196,7 @@ struct stats_fences stats_tukey_fences(double p25, double p75)
     };
 }
 
-double stats_mean(const double x[], size_t n)
+static double stats_mean(const double x[], size_t n)
 {
     double sum = 0;
     for (size_t i = 0; i < n; ++i)

@@ -33,7 +33,6 @@ double stats_quantile(const double sorted[], size_t n, double q);
 /* For finite numbers the same as stats_quantile(sorted, n, 0.5), in less time: x comes into another
  * order. */
 double stats_median(double x[], size_t n);
-double stats_mean(const double x[], size_t n);
 struct stats_interval stats_median_interval(const double sorted[], size_t n, double level);
 /* z with P(|Z| <= z) = level for a standard normal Z. */
 double stats_normal_width(double level);

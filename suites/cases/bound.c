@@ -69,7 +69,7 @@ struct bound_matrix bound_taken(struct check *c, const struct impl_array *array)
     return m;
 }
 
-struct bound_matrix bound_turned(struct check *c, const struct bound_matrix *m)
+static struct bound_matrix bound_turned(struct check *c, const struct bound_matrix *m)
 {
     const struct bound_matrix turned = empty(c, m->columns, m->rows);
 
@@ -79,8 +79,8 @@ struct bound_matrix bound_turned(struct check *c, const struct bound_matrix *m)
     return turned;
 }
 
-struct bound_matrix bound_product(struct check *c, const struct bound_matrix *a,
-                                  const struct bound_matrix *b)
+static struct bound_matrix bound_product(struct check *c, const struct bound_matrix *a,
+                                         const struct bound_matrix *b)
 {
     const struct bound_matrix product = empty(c, a->rows, b->columns);
 
@@ -120,8 +120,8 @@ struct bound_matrix bound_relu(struct check *c, const struct bound_matrix *x)
 }
 
 /* If x may be on either side of 0, so may be the gradient. */
-struct bound_matrix bound_relu_back(struct check *c, const struct bound_matrix *x,
-                                    const struct bound_matrix *g)
+static struct bound_matrix bound_relu_back(struct check *c, const struct bound_matrix *x,
+                                           const struct bound_matrix *g)
 {
     const struct bound_matrix dx = empty(c, x->rows, x->columns);
 
@@ -150,7 +150,8 @@ struct bound_matrix bound_scaled(struct check *c, const struct bound_matrix *m, 
     return scaled;
 }
 
-struct bound_matrix bound_sums(struct check *c, const struct bound_matrix *m)
+/* of columns */
+static struct bound_matrix bound_sums(struct check *c, const struct bound_matrix *m)
 {
     const struct bound_matrix sums = empty(c, 1, m->columns);
 
@@ -164,7 +165,8 @@ struct bound_matrix bound_sums(struct check *c, const struct bound_matrix *m)
     return sums;
 }
 
-struct bound_matrix bound_centred(struct check *c, const struct bound_matrix *m)
+/* by columns */
+static struct bound_matrix bound_centred(struct check *c, const struct bound_matrix *m)
 {
     const struct bound_matrix sums = bound_sums(c, m), centred = empty(c, m->rows, m->columns);
     const struct bound share = {-1 / (double)m->rows, rounding(1 / (double)m->rows)};
@@ -179,8 +181,9 @@ struct bound_matrix bound_centred(struct check *c, const struct bound_matrix *m)
     return centred;
 }
 
-struct bound_matrix bound_dot(struct check *c, const struct bound_matrix *a,
-                              const struct bound_matrix *b)
+/* Returns the sum of all a * b, or of all a if b is NULL. */
+static struct bound_matrix bound_dot(struct check *c, const struct bound_matrix *a,
+                                     const struct bound_matrix *b)
 {
     const struct bound_matrix dot = empty(c, 1, 1);
     struct sum sum = {0};

@@ -20,24 +20,14 @@ struct bound_matrix {
 struct bound_matrix bound_given(struct check *c, size_t rows, size_t columns,
                                 const double values[]);
 struct bound_matrix bound_taken(struct check *c, const struct impl_array *array);
-struct bound_matrix bound_turned(struct check *c, const struct bound_matrix *m);
 /* Return a b; and a b^T + bias, where bias is a row of the columns, or NULL for none. */
-struct bound_matrix bound_product(struct check *c, const struct bound_matrix *a,
-                                  const struct bound_matrix *b);
 struct bound_matrix bound_linear(struct check *c, const struct bound_matrix *x,
                                  const struct bound_matrix *weight,
                                  const struct bound_matrix *bias);
 struct bound_matrix bound_relu(struct check *c, const struct bound_matrix *x);
-struct bound_matrix bound_relu_back(struct check *c, const struct bound_matrix *x,
-                                    const struct bound_matrix *g);
 /* Returns factor * m + summand. */
 struct bound_matrix bound_scaled(struct check *c, const struct bound_matrix *m, double factor,
                                  double summand);
-struct bound_matrix bound_centred(struct check *c, const struct bound_matrix *m); /* by columns */
-struct bound_matrix bound_sums(struct check *c, const struct bound_matrix *m);    /* of columns */
-/* Returns the sum of all a * b, or of all a if b is NULL. */
-struct bound_matrix bound_dot(struct check *c, const struct bound_matrix *a,
-                              const struct bound_matrix *b);
 
 /* Checks that every element is within its bound. */
 void bound_is(struct check *c, const char *what, const struct impl_array *got,

@@ -65,8 +65,6 @@ struct gpt_adamw {
     double value, first, second;
     int steps;
 };
-/* Returns the number that the step subtracts. */
-double gpt_adamw_step(struct gpt_adamw *a, const struct impl_step *step, double g);
 /* The model makes the step; then both values must be those of AdamW with these gradients. */
 void gpt_adamw_both(struct check *c, const struct gpt_trained *t, struct gpt_adamw a[GPT_TWO],
                     const struct impl_step *step, const double g[GPT_TWO]);

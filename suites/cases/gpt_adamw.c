@@ -39,7 +39,8 @@ void gpt_all_are(struct check *c, const struct gpt_trained *t, enum impl_what wh
 
 /* ---- AdamW, in double ------------------------------------------------------------------------ */
 
-double gpt_adamw_step(struct gpt_adamw *a, const struct impl_step *step, double g)
+/* Returns the number that the step subtracts. */
+static double gpt_adamw_step(struct gpt_adamw *a, const struct impl_step *step, double g)
 {
     const double b1 = (double)step->beta1, b2 = (double)step->beta2;
     double move;

@@ -135,7 +135,7 @@ static void model_must(struct check *c, const char *what, int status)
         call_failed(c, what, status);
 }
 
-int check_try_to(struct check *c, struct impl_model *model, int device)
+static int check_try_to(struct check *c, struct impl_model *model, int device)
 {
     const struct impl_ops *ops = ops_of(c, model);
 

@@ -191,12 +191,12 @@ int check_try_apply(struct check *c, struct impl_apply *op)
     return try_call(c, IMPL_OP_APPLY, c->session->ops->apply != NULL, op);
 }
 
-int check_try_buckets(struct check *c, struct impl_buckets *op)
+static int check_try_buckets(struct check *c, struct impl_buckets *op)
 {
     return try_call(c, IMPL_OP_BUCKETS, c->session->ops->buckets != NULL, op);
 }
 
-int check_try_sampler(struct check *c, struct impl_sampler *op)
+static int check_try_sampler(struct check *c, struct impl_sampler *op)
 {
     return try_call(c, IMPL_OP_SAMPLER, c->session->ops->sampler != NULL, op);
 }

@@ -42,7 +42,8 @@ struct impl_array *sized_array(struct check *c, int ndim, const size_t dim[], co
     return array;
 }
 
-struct impl_array *sized_outputs(struct check *c, size_t floats)
+/* Makes outputs of a forward: the first has the capacity for `floats`, the others for nothing. */
+static struct impl_array *sized_outputs(struct check *c, size_t floats)
 {
     struct impl_array *out = check_memory(c, IMPL_MAX_IO * sizeof *out);
 

@@ -12,8 +12,6 @@ float sized_number(uint64_t seed, size_t i);
 float *sized_numbers(struct check *c, size_t n, uint64_t seed);
 /* Makes an input [dim..] of these values. */
 struct impl_array *sized_array(struct check *c, int ndim, const size_t dim[], const float values[]);
-/* Makes outputs of a forward: the first has the capacity for `floats`, the others for nothing. */
-struct impl_array *sized_outputs(struct check *c, size_t floats);
 /* A forward in grad and train mode and its backward: y is the output, dx the gradient of the input
  * (NULL: not asked for). */
 struct sized_pass {

@@ -49,7 +49,7 @@ static int check_sizes(const struct workload *workload, char *why, size_t bytes)
     return -1;
 }
 
-void workload_named(const struct workload_descriptor *is, struct workload *workload)
+static void workload_named(const struct workload_descriptor *is, struct workload *workload)
 {
     *workload = (struct workload){.is = is, .n_sizes = is->n_sizes};
     snprintf(workload->name, sizeof workload->name, "%s", is->name);

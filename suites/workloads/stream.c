@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-uint64_t stream_next(struct stream *stream)
+static uint64_t stream_next(struct stream *stream)
 {
     stream->state += 0x9e3779b97f4a7c15U;
     uint64_t x = stream->state;
@@ -33,7 +33,8 @@ size_t stream_below(struct stream *stream, size_t n)
     return (size_t)(x % n);
 }
 
-double stream_uniform(struct stream *stream)
+/* from 0 to below 1 */
+static double stream_uniform(struct stream *stream)
 {
     return (double)(stream_next(stream) >> 11) * 0x1p-53;
 }

@@ -20,9 +20,7 @@ struct stream {
 };
 
 struct stream stream_open(uint64_t seed, enum stream_purpose purpose, uint64_t index);
-uint64_t stream_next(struct stream *stream);
 size_t stream_below(struct stream *stream, size_t n); /* 0..n-1, all alike; n >= 1 */
-double stream_uniform(struct stream *stream);         /* from 0 to below 1 */
 double stream_normal(struct stream *stream);          /* mean 0, variance 1 */
 /* Every order of index is alike (Fisher and Yates). */
 void stream_shuffle(struct stream *stream, size_t index[], size_t n);

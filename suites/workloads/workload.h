@@ -98,7 +98,6 @@ struct workload_entry {
 /* 0, or -1 and one line in why. */
 int workload_parse(const char *text, struct workload *workload, char *why, size_t bytes);
 /* Names a workload that lists its widths, whether it is in the list or not. */
-void workload_named(const struct workload_descriptor *is, struct workload *workload);
 size_t workload_layers(const struct workload *workload);
 size_t workload_params(const struct workload *workload);
 /* Writes everything that a program in another language needs to make the same model and the same

@@ -249,8 +249,6 @@ int param_index(const struct impl_model *model, const struct layer *layer, int k
 bool param_frozen(const struct impl_model *model, int i);
 struct fail_count *model_fail_count(struct impl_model *model, const struct layer *layer);
 struct wrapper *model_wrapper(struct impl_model *model, const struct layer *layer);
-/* Counts a change of parameter values, except with the bug that forgets it. */
-void model_changed(struct impl_model *model, enum bug forgets);
 /* Marks the parameters that a tree has. */
 void tree_params(const struct impl_model *model, const struct layer *tree, bool has[]);
 int op_params(struct impl_model *model, int *n, struct impl_error *err);
@@ -334,7 +332,6 @@ int pass_back(struct run *run, const struct node *node, const struct values *g, 
 void replica_error(const struct impl_session *s, const struct run *failed, int i, int first_device,
                    struct impl_error *err);
 
-struct node *tape_add(struct tape *tape);
 int run_layers(struct run *run, const struct layer layers[], int n, struct values *v);
 int run_back(struct run *run, struct values *g); /* the whole tape */
 struct state state_new(struct arena *arena, int n);

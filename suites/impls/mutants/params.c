@@ -51,7 +51,8 @@ struct impl_array *grad_of(struct impl_model *model, int i)
     return grad;
 }
 
-void model_changed(struct impl_model *model, enum bug forgets)
+/* Counts a change of parameter values, except with the bug that forgets it. */
+static void model_changed(struct impl_model *model, enum bug forgets)
 {
     const bool lost = model->team && bug(model->session, BUG_CHANGED_RANKS);
 

@@ -61,7 +61,6 @@ struct ranks {
     bool stepped;
 };
 
-size_t trained_count(const struct ranks *ranks, int t);
 void team_form_buckets(struct ranks *ranks);    /* when the model is opened */
 void team_rebuild_buckets(struct ranks *ranks); /* after the first reduction */
 /* The first is called when the backward of one rank begins; the second reduces after those of

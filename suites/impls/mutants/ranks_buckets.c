@@ -16,7 +16,7 @@ static uint64_t ranks_now(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-size_t trained_count(const struct ranks *ranks, int t)
+static size_t trained_count(const struct ranks *ranks, int t)
 {
     return tensor_count(&ranks->rank[0].model->base.value[ranks->param[t]]);
 }

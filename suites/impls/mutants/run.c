@@ -38,7 +38,7 @@ static void tape_drop(struct tape *tape, bool leak)
     free(tape);
 }
 
-struct node *tape_add(struct tape *tape)
+static struct node *tape_add(struct tape *tape)
 {
     if (tape->n == tape->room) {
         tape->room = 2 * tape->room + 8;

@@ -75,6 +75,13 @@ static int check_places(struct call *c)
     return 0;
 }
 
+static bool is_trained(const struct call *c, int i)
+{
+    const struct dp_param *param = c->node->param[i];
+
+    return !param->frozen && !param->buffer;
+}
+
 static bool needs_backward(const struct call *c)
 {
     const struct layer_type *type = c->node->type;
@@ -186,7 +193,7 @@ int pass_backward(struct call *c)
     return 0;
 }
 
-int make_output(struct call *c, int k, int ndim, const size_t dim[])
+static int make_output(struct call *c, int k, int ndim, const size_t dim[])
 {
     return dp_run_tensor(c->run, c->slot, DP_F32, ndim, dim, &c->out[k], c->err);
 }
@@ -231,13 +238,6 @@ int queue_math(struct call *c, enum loop loop, struct math math)
     math.loop = loop;
     return dp_run_call(c->run, c->slot, math_run, &math, sizeof math, uses, math_uses(&math, uses),
                        c->err);
-}
-
-bool is_trained(const struct call *c, int i)
-{
-    const struct dp_param *param = c->node->param[i];
-
-    return !param->frozen && !param->buffer;
 }
 
 int queue_output(struct call *c, const struct dp_tensor *like, enum loop loop, struct math math)

@@ -73,7 +73,6 @@ int pass_forward(struct call *c);  /* y = x, the same tensor */
 int pass_backward(struct call *c); /* dx = g */
 
 /* Makes output k, of floats, on the slot of the call. */
-int make_output(struct call *c, int k, int ndim, const size_t dim[]);
 int make_output_like(struct call *c, int k, const struct dp_tensor *like);
 int make_input_grad(struct call *c, int k); /* of the shape of in[k] */
 const struct dp_tensor *param_value(const struct call *c, int i);
@@ -88,6 +87,5 @@ int queue_math(struct call *c, enum loop loop, struct math math);
 int queue_output(struct call *c, const struct dp_tensor *like, enum loop loop, struct math math);
 int queue_input_grad(struct call *c, int k, enum loop loop, struct math math);
 int queue_param_grad(struct call *c, int i, enum loop loop, struct math math);
-bool is_trained(const struct call *c, int i);
 
 #endif

@@ -92,7 +92,6 @@ struct one open_one(struct context *c, int slots);
 void device_list(const struct case_settings *settings, int slots, char text[256]);
 /* Writes the name that slot i must have: "virt:3", "cuda:1#1". */
 void slot_name(const struct case_settings *settings, int i, char text[32]);
-struct dp_group *open_host_group(struct context *c);
 struct dp_run *open_run(struct context *c, struct dp_group *group);
 struct dp_replicas *open_replicas(struct context *c, struct dp_module *module,
                                   struct dp_slot *const slots[], int n);

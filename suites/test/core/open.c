@@ -103,11 +103,6 @@ struct dp_group *open_math_group(struct context *c, int slots, enum dp_math math
 }
 
 /* Without devices a case cannot have the kernels of a GPU. */
-struct dp_group *open_host_group(struct context *c)
-{
-    return open_devices(c, "host", c->settings.gpus == 0 ? c->settings.backend : NULL, DP_MATH_F32);
-}
-
 struct dp_run *open_run(struct context *c, struct dp_group *group)
 {
     struct dp_run *run = NULL;

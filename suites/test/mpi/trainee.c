@@ -22,7 +22,7 @@ float *trainee_value(const struct trainee *p, int rank, int param)
     return p->value + (size_t)(rank * TRAINEE_PARAMS + param) * p->most;
 }
 
-float *trainee_grad(const struct trainee *p, int rank, int param)
+static float *trainee_grad(const struct trainee *p, int rank, int param)
 {
     return p->grad + (size_t)(rank * TRAINEE_PARAMS + param) * p->most;
 }

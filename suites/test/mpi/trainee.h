@@ -42,7 +42,6 @@ void trainee_close(struct trainee *trainee);
 /* Opens a group, trains, keeps the results, closes all. */
 void trainee_run(struct trainee *trainee);
 float *trainee_value(const struct trainee *trainee, int rank, int param);
-float *trainee_grad(const struct trainee *trainee, int rank, int param);
 /* Compares the ranks of part with those of whole, bit for bit, and whether values were sent to
  * them: writes a line about a difference, or "". */
 void trainee_compare(const struct trainee *whole, const struct trainee *part, char *text,

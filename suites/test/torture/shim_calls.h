@@ -6,8 +6,6 @@
 
 #include "calls_page.h"
 
-/* Counts a call of this kind. Returns its errno if it is the one that shall fail, otherwise 0. */
-int fault_of(enum fault_kind kind, const void *caller);
 /* The same for a kind of which only calls by the program itself count. */
 int fault_of_own(enum fault_kind kind, const void *caller);
 /* Called before a fork, and then in the child. */

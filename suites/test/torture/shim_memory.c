@@ -104,7 +104,8 @@ void fault_become(int number)
         page = NULL;
 }
 
-int fault_of(enum fault_kind kind, const void *caller)
+/* Counts a call of this kind. Returns its errno if it is the one that shall fail, otherwise 0. */
+static int fault_of(enum fault_kind kind, const void *caller)
 {
     const struct object *object;
     uint32_t n;
