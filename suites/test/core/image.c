@@ -4,7 +4,6 @@
 #include "list.h"
 
 #include <math.h>
-#include <string.h>
 
 #define C_IN  2
 #define C_OUT 3
@@ -110,71 +109,6 @@ static void chunks(struct context *c)
             case_note(c, "K=%d N=%zu", k, rows[i]);
             one_size(c, k, rows[i], (unsigned)i % 4);
         }
-    }
-}
-
-/* A convolution of one channel to one, with windows of 2 padding + 1 that keep the size of images
- * [height, width]. */
-struct same_size {
-    size_t rows, height, width, padding[2];
-};
-
-/* Finds the place *from that place i of image n reads, or gives its gradient to, by tap k; false:
- * it is in the padding. */
-static bool at_tap(const struct same_size *s, size_t i, size_t k, size_t *from)
-{
-    const size_t across = 2 * s->padding[1] + 1;
-    const size_t h = i / s->width + k / across, w = i % s->width + k % across;
-    *from = (h - s->padding[0]) * s->width + w - s->padding[1];
-    return h >= s->padding[0] && h < s->padding[0] + s->height && w >= s->padding[1] &&
-           w < s->padding[1] + s->width;
-}
-
-static void one_window(struct context *c, const struct same_size *s)
-{
-    const size_t taps = (2 * s->padding[0] + 1) * (2 * s->padding[1] + 1);
-    const size_t plane = s->height * s->width, n = s->rows * plane;
-    const size_t dim[] = {s->rows, 1, s->height, s->width};
-    const struct dp_window window = {
-        {2 * s->padding[0] + 1, 2 * s->padding[1] + 1}, {1, 1}, {s->padding[0], s->padding[1]}};
-    struct dp_group *group = open_group(c, 1);
-    struct dp_slot *slot = dp_group_slot(group, 0);
-    struct dp_module *conv = NULL;
-    (void)opened_module(c, dp_conv2d(group, 1, 1, &window, false, &conv, &c->err), &conv);
-    const double *w = integers(c, taps, 2), *data = integers(c, n, 1), *up = integers(c, n, 4);
-    double *y = case_memory(c, n * sizeof *y), *dx = case_memory(c, n * sizeof *dx);
-    double *dw = case_memory(c, taps * sizeof *dw);
-    size_t from;
-    for (size_t i = 0; i < n * taps; ++i) {
-        const size_t place = i / taps, k = i % taps, first = place / plane * plane;
-        if (!at_tap(s, place % plane, k, &from))
-            continue;
-        y[place] += w[k] * data[first + from];
-        dx[first + from] += w[k] * up[place];
-        dw[k] += data[first + from] * up[place];
-    }
-    write_values(c, &param_at(c, conv, 0)->value, w);
-    move_module(c, conv, slot);
-    struct dp_run *run = open_run(c, group);
-    struct dp_tensor x = make_tensor(c, slot, DP_F32, 4, dim, data);
-    const struct dp_tensor dy = make_tensor(c, slot, DP_F32, 4, dim, up);
-    x.needs_grad = true;
-    const struct dp_tensor got = forward(c, conv, run, &x), grad = backward(c, conv, run, &dy);
-    expect_values(c, "y", &got, y);
-    expect_values(c, "dx", &grad, dx);
-    expect_grad(c, "weight", param_at(c, conv, 0), dw);
-}
-
-/* Planes have a few places, and windows reach beyond the next plane. */
-static void windows(struct context *c)
-{
-    static const struct same_size sizes[] = {
-        {1, 1, 1, {0, 0}}, {3, 1, 1, {1, 1}}, {2, 2, 3, {2, 2}}, {3, 3, 2, {4, 0}},
-        {2, 3, 3, {0, 4}}, {4, 3, 3, {4, 4}}, {3, 5, 7, {1, 1}}, {2, 9, 16, {1, 2}}};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
-        case_release(c);
-        case_note(c, "%zu images of %zu x %zu", sizes[i].rows, sizes[i].height, sizes[i].width);
-        one_window(c, &sizes[i]);
     }
 }
 
@@ -338,7 +272,6 @@ static void too_large(struct context *c)
 static const struct test_case cases[] = {
     {"image/views", "", views},
     {"image/chunks", "GRAD-01 GRAD-04 REPL-13 COMP-01 SPLIT-05", chunks},
-    {"image/windows", "", windows},
     {"image/refused", "ERR-01", image_refused},
     {"image/pool-widths", "", pool_widths},
     {"image/too-large", "ERR-01", too_large},

@@ -97,17 +97,24 @@ def exact_layer(module_of, inputs, upstream, names):
         exact(name, value)
 
 
-def conv2d():
-    for n, c, o, h, w, k, s, p, bias in (
-        (2, 3, 4, 5, 6, (3, 3), (1, 1), (1, 1), True),
-        (3, 2, 3, 7, 5, (3, 2), (2, 1), (0, 1), True),
-        (1, 1, 1, 1, 1, (1, 1), (1, 1), (0, 0), True),
-        (2, 4, 5, 4, 4, (1, 1), (1, 1), (0, 0), False),
-        (2, 2, 2, 6, 6, (5, 3), (3, 2), (2, 2), True),
-        (9, 1, 2, 8, 8, (3, 3), (1, 1), (1, 1), True),
-        (2, 1, 2, 2, 3, (3, 3), (2, 2), (2, 1), False),
-    ):
-        x, weight, b = integers((n, c, h, w)), integers((o, c, *k)), integers((o,))
+CONVOLUTIONS = (
+    (2, 3, 4, 5, 6, (3, 3), (1, 1), (1, 1), True),
+    (3, 2, 3, 7, 5, (3, 2), (2, 1), (0, 1), True),
+    (1, 1, 1, 1, 1, (1, 1), (1, 1), (0, 0), True),
+    (2, 4, 5, 4, 4, (1, 1), (1, 1), (0, 0), False),
+    (2, 2, 2, 6, 6, (5, 3), (3, 2), (2, 2), True),
+    (9, 1, 2, 8, 8, (3, 3), (1, 1), (1, 1), True),
+    (2, 1, 2, 2, 3, (3, 3), (2, 2), (2, 1), False),
+)
+# Planes have a few places, and windows reach beyond the next plane.
+WINDOWS = tuple((n, 1, 1, h, w, (2 * p + 1, 2 * q + 1), (1, 1), (p, q), False)
+                for n, h, w, p, q in ((1, 1, 1, 0, 0), (3, 1, 1, 1, 1), (2, 2, 3, 2, 2), (3, 3, 2, 4, 0),
+                                      (2, 3, 3, 0, 4), (4, 3, 3, 4, 4), (3, 5, 7, 1, 1), (2, 9, 16, 1, 2)))
+
+
+def conv2d(rows, most):
+    for n, c, o, h, w, k, s, p, bias in rows:
+        x, weight, b = integers((n, c, h, w), most), integers((o, c, *k), most), integers((o,), most)
         layer("conv2d", c, o, *k, *s, *p, int(bias))
         exact("x", x), exact("weight", weight)
         if bias:
@@ -123,7 +130,7 @@ def conv2d():
 
         def up_of(shape):
             if shape not in upstream:
-                upstream[shape] = integers(shape)
+                upstream[shape] = integers(shape, most)
                 exact("dy", upstream[shape])
             return upstream[shape]
 
@@ -624,7 +631,7 @@ def cross_entropy():
 
 
 print("# Written by make.py with PyTorch", torch.__version__)
-conv2d()
+conv2d(CONVOLUTIONS, 3)
 max_pool2d()
 embedding()
 recurrent("lstm", nn.LSTM, near_lstm, 4)
@@ -641,5 +648,6 @@ positions()
 attention()
 tied()
 cross_entropy()
+conv2d(WINDOWS, 8)
 print("end")
 print("make.py: done", file=sys.stderr)
