@@ -3,7 +3,6 @@
 #include "clock.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static struct clock_log *log_of(void)
 {

@@ -72,7 +72,7 @@ static struct fakecuda_failure failure(const char *name)
     return result;
 }
 
-void fakecuda_defaults(struct fakecuda_config *config)
+struct fakecuda_config fakecuda_defaults(void)
 {
     static const char *const modes[] = {
         [FAKECUDA_LAZY] = "lazy", [FAKECUDA_EAGER] = "eager", [FAKECUDA_RANDOM] = "random", NULL};
@@ -81,7 +81,7 @@ void fakecuda_defaults(struct fakecuda_config *config)
                                           [FAKECUDA_DRIVER_OLD] = "old",
                                           [FAKECUDA_DRIVER_BROKEN] = "broken",
                                           NULL};
-    *config = (struct fakecuda_config){
+    return (struct fakecuda_config){
         .devices = (int)config_number("LOCKSTEP_FAKE_GPUS", 0, FAKECUDA_DEVICES, 1),
         .mode = (enum fakecuda_mode)word("LOCKSTEP_FAKE_MODE", modes),
         .driver = (enum fakecuda_driver)word("LOCKSTEP_FAKE_DRIVER", drivers),

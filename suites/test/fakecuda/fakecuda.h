@@ -82,7 +82,7 @@ struct fakecuda_config {
 };
 
 /* The defaults, as the environment changes them. A bad value ends the process with status 2. */
-void fakecuda_defaults(struct fakecuda_config *config);
+struct fakecuda_config fakecuda_defaults(void);
 
 /* Starts without objects and violations. Without this call, the first call of the API starts with
  * the defaults. */

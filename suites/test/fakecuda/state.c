@@ -356,8 +356,7 @@ bool fake_enter(struct fake_call *call)
         fake_lock();
     }
     if (!fake.started) {
-        struct fakecuda_config config;
-        fakecuda_defaults(&config);
+        struct fakecuda_config config = fakecuda_defaults();
         state_begin(&config);
     }
     if (fake_me.generation != fake.generation)

@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { LAYERS = 32, FEW = 4, WIDTH = 256, ROWS = 2, WARM = 4, SCALE = 256 };
 
@@ -240,8 +239,7 @@ static int check_all(const struct fakecuda_config *config, int layers)
 
 int main(void)
 {
-    struct fakecuda_config config;
-    fakecuda_defaults(&config);
+    struct fakecuda_config config = fakecuda_defaults();
     const int many = check_all(&config, LAYERS), few = check_all(&config, FEW);
     return many || few;
 }

@@ -136,8 +136,7 @@ static bool fail_same(const struct step *a, const struct step *b)
 
 static void fail_start(bool peer)
 {
-    struct fakecuda_config config;
-    fakecuda_defaults(&config);
+    struct fakecuda_config config = fakecuda_defaults();
     config.devices = GPUS;
     config.peer = peer;
     fakecuda_start(&config);

@@ -46,13 +46,12 @@ static size_t far_compare(const struct dp_tensor *sum, int slots, size_t n)
 static bool sums_well(int slots, size_t n)
 {
     char devices[DP_MAX_SLOTS * 2 + 8] = "cuda:";
-    struct fakecuda_config config;
     struct dp_group *group;
     struct dp_run *run;
     struct dp_tensor src[DP_MAX_SLOTS], sum;
     for (int i = 0; i < slots; ++i)
         strcat(devices, i == 0 ? "0" : i % GPUS == 0 ? ",0" : ",1");
-    fakecuda_defaults(&config);
+    struct fakecuda_config config = fakecuda_defaults();
     config.devices = GPUS;
     config.peer = false;
     fakecuda_start(&config);

@@ -43,9 +43,8 @@ static void open_input(struct training *t, size_t rows)
 static void open_training(struct training *t, size_t rows)
 {
     const struct dp_group_config group = {.devices = "cuda:0,1"};
-    struct fakecuda_config config;
     *t = (struct training){.good = true};
-    fakecuda_defaults(&config);
+    struct fakecuda_config config = fakecuda_defaults();
     config.devices = GPUS;
     fakecuda_start(&config);
     must(dp_group_open(&group, &t->group, &must_err));

@@ -74,8 +74,7 @@ static int memory_step(struct net *n, size_t rows, struct dp_error *err)
 
 static void memory_start(size_t mebibytes, bool peer)
 {
-    struct fakecuda_config config;
-    fakecuda_defaults(&config);
+    struct fakecuda_config config = fakecuda_defaults();
     config.devices = 2;
     config.peer = peer;
     config.memory_bytes = mebibytes * MIB;

@@ -149,8 +149,7 @@ static int nccl_run(struct ranks *s, long *working, struct dp_error *err)
 
 static struct fakecuda_config defaults(void)
 {
-    struct fakecuda_config config;
-    fakecuda_defaults(&config);
+    struct fakecuda_config config = fakecuda_defaults();
     config.devices = GPUS;
     config.quiet = true;
     return config;

@@ -56,10 +56,9 @@ static bool near_fits(const struct row *row, struct dp_group *group, int i)
 static bool try_row(const struct row *row)
 {
     const struct dp_group_config config = {.devices = row->devices, .bind = row->bind};
-    struct fakecuda_config fake;
     struct dp_group *group = NULL;
     struct dp_error err = {0};
-    fakecuda_defaults(&fake);
+    struct fakecuda_config fake = fakecuda_defaults();
     fake.devices = 4;
     fakecuda_start(&fake);
     bool well = dp_group_open(&config, &group, &err) == 0;

@@ -35,10 +35,9 @@ static void phases_open_session(struct fixture *f, const char *devices, const ch
                                 int mode)
 {
     const struct dp_group_config config = {.devices = devices, .backend = backend};
-    struct fakecuda_config fake;
     char why[200];
     *f = (struct fixture){.config = {.seed = 5, .rows = ROWS, .mode = (enum cell_mode)mode}};
-    fakecuda_defaults(&fake);
+    struct fakecuda_config fake = fakecuda_defaults();
     fake.devices = GPUS;
     fakecuda_start(&fake);
     if (workload_parse("mlp:4,6,3", &f->config.workload, why, sizeof why))
@@ -233,11 +232,10 @@ static void check_creation(void)
 {
     const struct fakecuda_failure failure = {"cudaEventCreateWithFlags", 1, 0, false};
     const struct dp_group_config config = {.devices = "cuda:0"};
-    struct fakecuda_config fake;
     struct dp_group *group;
     struct dp_trace trace = {0};
     struct dp_error err = {0};
-    fakecuda_defaults(&fake);
+    struct fakecuda_config fake = fakecuda_defaults();
     fakecuda_start(&fake);
     must(dp_group_open(&config, &group, &must_err));
     fakecuda_fail(&failure);

@@ -245,9 +245,8 @@ static void check_steps(struct node *n)
 
 static int check_right(enum fakecuda_mode mode, uint64_t seed, size_t slice_bytes)
 {
-    struct fakecuda_config config;
     struct node n;
-    fakecuda_defaults(&config);
+    struct fakecuda_config config = fakecuda_defaults();
     config.mode = mode;
     config.seed = seed;
     fakecuda_start(&config);
@@ -271,9 +270,8 @@ static int check_right(enum fakecuda_mode mode, uint64_t seed, size_t slice_byte
 
 static int check_wrong(size_t slice_bytes)
 {
-    struct fakecuda_config config;
     struct node n;
-    fakecuda_defaults(&config);
+    struct fakecuda_config config = fakecuda_defaults();
     config.quiet = true;
     fakecuda_start(&config);
     int bad = 0;

@@ -1,7 +1,6 @@
 /* grid.c: the threads of a block as contexts that give way at each meeting. */
 #include "grid.h"
 
-#include <stddef.h>
 #include <ucontext.h>
 
 #define THREADS 256

@@ -16,8 +16,7 @@ void test_check(bool holds, const char *file, int line, const char *what)
 
 struct fakecuda_config test_config(int devices)
 {
-    struct fakecuda_config config;
-    fakecuda_defaults(&config);
+    struct fakecuda_config config = fakecuda_defaults();
     config.devices = devices;
     config.quiet = true;
     config.memory_bytes = (size_t)4 << 20;

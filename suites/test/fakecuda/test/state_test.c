@@ -7,9 +7,8 @@
 
 static struct fakecuda_config config_with(const char *name, const char *value)
 {
-    struct fakecuda_config config;
     setenv(name, value, 1);
-    fakecuda_defaults(&config);
+    struct fakecuda_config config = fakecuda_defaults();
     unsetenv(name);
     return config;
 }
