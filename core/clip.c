@@ -2,7 +2,6 @@
  * the device. Nothing is copied to the host, unless the caller asks for the norm. */
 #include "optimizer.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 /* The first part of the memory; the sums of squares follow it. */

@@ -3,7 +3,6 @@
 #include "kernels_ref.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Gives place k of window o along an axis; false if it is in the padding. */
 static bool inside(const struct dp_geometry *at, int axis, size_t o, size_t k, size_t *place)

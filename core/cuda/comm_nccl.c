@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static ncclResult_t issue_broadcast(const struct dp_nccl_at *at)
 {

@@ -3,9 +3,6 @@
  * which ends the work in progress. */
 #include "nccl_team.h"
 
-#include <sched.h>
-#include <time.h>
-
 /* An error of any rank concerns all, because the others wait for it. */
 static int check_ranks(const struct dp_nccl *nccl, struct dp_error *err)
 {

@@ -2,8 +2,6 @@
  * calls. */
 #include "inside.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #define LOOK_NS    100000000u  /* how often to check the carrier */

@@ -6,7 +6,6 @@
 #include "inside.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #define GRACE_NS 400000000u /* to wait for an answer */

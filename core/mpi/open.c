@@ -1,7 +1,6 @@
 /* open.c: a world of processes, from the start of MPI to its end. See dp_mpi.h. */
 #include "inside.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

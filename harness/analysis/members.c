@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <string.h>
 
 #include "record/json.h"
 

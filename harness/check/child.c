@@ -5,7 +5,6 @@
  * into a pipe that the implementation does not know of, message by message, so that a message that
  * was sent before a death counts. */
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -16,7 +15,6 @@
 #include "impls/wall/wall.h"
 #include "load.h"
 #include "mutants/mutants.h"
-#include "record/json.h"
 
 enum { EXIT_UNHEARD = 3 };
 

@@ -2,7 +2,6 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "check/runner.h"
 #include "dp.h"

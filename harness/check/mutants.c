@@ -9,7 +9,6 @@
  * A case that never asks for a bug cannot see it, so it is not run on that mutant. A case that is
  * not run catches nothing, so this can add a survivor, and never hide one. */
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "check/pool.h"

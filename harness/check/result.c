@@ -1,7 +1,6 @@
 /* check/result.c: decides what is not to be run, which profiles were tested, and the exit status.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "check/runner.h"
 #include "command/command.h"

@@ -5,7 +5,6 @@
  * inside the wrapper. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "command/command.h"
 #include "loader.h"

@@ -1,7 +1,6 @@
 /* fleet/words.c: what all forms of a fleet's judgement say alike; and what it comes to. */
 #include "fleet/fleet.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "command/command.h"

@@ -8,7 +8,6 @@
 #include "verify/collective.h"
 
 #include <math.h>
-#include <string.h>
 
 /* All of these tables begin with these columns. */
 static const char places[] = "Collective|Type|Devices|Over";

@@ -3,8 +3,6 @@
  * each workload and batch, with the phases and its slowest products by themselves. */
 #include "report/figure.h"
 
-#include <string.h>
-
 static const char limits_note[] =
     "The limit is the least time that the ceilings of the same run allow: for forward and "
     "backward the multiply-adds of a core or its memory, whichever is slower at so many operations "

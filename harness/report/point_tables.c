@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/cell.h"
 #include "workload.h"
 
 /* Adds a row for each point that has one, by group. */

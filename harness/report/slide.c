@@ -3,7 +3,6 @@
 #include "report/figure.h"
 #include "report/peer.h"
 
-#include <math.h>
 #include <string.h>
 
 /* 16:9, as its PNG has twice the pixels: 1920 x 1080. */

@@ -3,7 +3,6 @@
 
 #include "command/device_list.h"
 #include "machine/machine.h"
-#include "numbers/stats.h"
 #include "text/alloc.h"
 
 #include <math.h>

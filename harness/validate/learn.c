@@ -12,7 +12,6 @@
 #include "machine/machine.h"
 #include "numbers/stats.h"
 #include "plan/plan.h"
-#include "record/files.h"
 #include "text/alloc.h"
 
 #include <math.h>

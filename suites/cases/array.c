@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 size_t check_dtype_bytes(enum impl_dtype dtype)
 {

@@ -5,7 +5,6 @@
 #include "sized.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { FEW = 8 }; /* larger numbers are another case, which is skipped without as many devices */
 

@@ -2,8 +2,6 @@
  * and how many bytes are sent. */
 #include "ddp.h"
 
-#include <string.h>
-
 #define LINEAR(in, out) "{\"kind\":\"linear\",\"in\":" #in ",\"out\":" #out ",\"with_bias\":false}"
 
 enum { RANKS = 2, WIDTH = 512, MIB = 1024 * 1024, MOST_BUCKETS = 4 };

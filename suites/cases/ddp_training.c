@@ -5,7 +5,6 @@
 #include "gpt.h"
 
 #include <math.h>
-#include <string.h>
 
 static const char affine[] = DDP_MODEL(DDP_AFFINE);
 

@@ -1,6 +1,5 @@
 /* determinism.c: area DET: the order of sums; and time, which must not change results. */
 #include "check.h"
-#include "ddp.h"
 
 #include <float.h>
 #include <math.h>

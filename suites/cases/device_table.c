@@ -2,8 +2,6 @@
  * These are the 21 rows of PyTorch's truth table, and cases that it leaves out. */
 #include "golden.h"
 
-#include <string.h>
-
 enum { ALL, FORWARDS, BACKWARDS }; /* device_ids: absent, [0, 1], [1, 0] */
 enum { STAY = IMPL_NOWHERE, NO_SECOND = IMPL_NOWHERE };
 

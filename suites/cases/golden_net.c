@@ -2,8 +2,6 @@
  * integers, so every order of every sum gives the same float. */
 #include "golden.h"
 
-#include <stdio.h>
-
 const size_t golden_net_size[NET_PARAMS] = {(size_t)NET_MID * NET_IN, NET_MID,
                                             (size_t)NET_OUT *NET_MID, NET_OUT};
 

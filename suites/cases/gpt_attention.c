@@ -1,6 +1,5 @@
 /* gpt_attention.c: cases of area GPT about attention: which tokens a token sees, with all weights
  * but one being 0 and the rest exact; and how much of each, within bounds. */
-#include "golden.h"
 #include "gpt.h"
 
 #include <math.h>

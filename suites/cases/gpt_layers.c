@@ -1,7 +1,6 @@
 /* gpt_layers.c: cases of area GPT about layers: a table that is used twice, positions, layer norm,
  * cross entropy. The arguments of exponentials are so far apart that all but one are 0 and the rest
  * is exact. */
-#include "golden.h"
 #include "gpt.h"
 
 /* Makes [rows, GPT_STEPS] of 0..below-1. */

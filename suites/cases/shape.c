@@ -7,8 +7,6 @@
 #include "primitive.h"
 #include "sized.h"
 
-#include <string.h>
-
 /* Two square layers, whose weights are not equal to their transposes; n rows, and the results.
  * shape.c fills them. */
 enum { SQUARE = 3, SQUARE_PARAMS = 4 };

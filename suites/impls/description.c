@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 int impl_fail(struct impl_error *err, int status, const char *format, ...)
 {

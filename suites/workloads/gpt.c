@@ -8,7 +8,6 @@
 #include "descriptor.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum { MOST_LAYERS = 48, LEAST_WIDTH = 8, MOST_WIDTH = 8192, MOST_CONTEXT = 8192 };
 

@@ -5,7 +5,6 @@
 #include "exec.h"
 #include "session.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

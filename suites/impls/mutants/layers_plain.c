@@ -1,8 +1,6 @@
 /* layers_plain.c: the layers without parameters that do arithmetic. */
 #include "inside.h"
 
-#include <string.h>
-
 int pass_back(struct run *run, const struct node *node, const struct values *g, struct values *dx)
 {
     (void)run;

@@ -1,7 +1,6 @@
 /* parallel.c: the forward of a `parallel` layer: check, replicate, run, gather. */
 #include "inside.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* ---- which devices ------------------------------------------------------------------------- */

@@ -1,7 +1,6 @@
 /* model.c: models: opening, parameters. */
 #include "reference.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

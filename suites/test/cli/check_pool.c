@@ -1,7 +1,6 @@
 /* check_pool.c: the results of cases whose process dies, hangs or lies.
  *
  * usage: check_pool FAKE.so */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,9 +3,6 @@
 #include "list.h"
 #include "probes.h"
 
-#include <stdio.h>
-#include <time.h>
-
 /* A probe applied to m shards by dp_apply itself. */
 struct applied {
     struct dp_group *group;

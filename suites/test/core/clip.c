@@ -5,7 +5,6 @@
 #include "optimizer.h"
 
 #include <math.h>
-#include <string.h>
 
 static void close_clip(void *object)
 {

@@ -11,7 +11,6 @@
 
 #include <dlfcn.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

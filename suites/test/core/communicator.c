@@ -7,7 +7,6 @@
 #include "ranks.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { SLOTS = 4, ROWS = 10, WIDE = 7, STEPS = 3, PARAMS = 4 };

@@ -1,7 +1,6 @@
 /* determinism.c: random numbers are added in replica order. For a communicator that may add in any
  * order, the bound is the rounding of any order. */
 #include "list.h"
-#include "probes.h"
 
 #include <math.h>
 

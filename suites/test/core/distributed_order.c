@@ -1,6 +1,5 @@
 /* distributed_order.c: DistributedDataParallel: reduction during backward, and alone. */
 #include "list.h"
-#include "probes.h"
 #include "ranks.h"
 
 #include <string.h>

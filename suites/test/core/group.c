@@ -1,8 +1,6 @@
 /* group.c: opening of right and wrong device lists, and what a group says about itself. */
 #include "list.h"
-#include "probes.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -5,7 +5,6 @@
 #include "list.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static const struct row {

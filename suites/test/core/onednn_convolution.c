@@ -10,7 +10,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Some channels are a multiple of a vector and some are not; 70 or 350 images are several chunks.
  */

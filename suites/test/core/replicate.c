@@ -2,7 +2,6 @@
  * are summed. */
 #include "golden.h"
 #include "list.h"
-#include "probes.h"
 
 #include <string.h>
 

@@ -11,7 +11,6 @@
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define MAX_SEEDS 64
 

@@ -3,7 +3,6 @@
 #include "list.h"
 
 #include <math.h>
-#include <string.h>
 
 static struct dp_module *make_norm(struct context *c, struct dp_group *group, double momentum)
 {

@@ -10,7 +10,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { ARRAYS = 2 * IMPL_MAX_IO, ROOM = 64 };
 

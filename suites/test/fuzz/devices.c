@@ -4,7 +4,6 @@
 #include "backend.h"
 #include "command/device_list.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

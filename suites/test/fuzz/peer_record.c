@@ -3,8 +3,6 @@
 
 #include "report/peer.h"
 
-#include <math.h>
-
 static void try_cell(const struct peer_record *record, const struct peer_cell *cell)
 {
     struct peer_comparison list[PEER_COMPARISONS];

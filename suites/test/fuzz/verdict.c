@@ -5,7 +5,6 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "fleet/fleet.h"
 #include "record/json.h"

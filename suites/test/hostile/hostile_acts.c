@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define HABIT(habit, word) [habit] = word,
 static const char *const words[HABITS] = {

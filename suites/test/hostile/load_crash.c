@@ -1,6 +1,5 @@
 /* load_crash.c: a shared object that does not survive being loaded. */
 #include <signal.h>
-#include <stdint.h>
 
 __attribute__((constructor)) static void crash(void)
 {

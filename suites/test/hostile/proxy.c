@@ -3,7 +3,6 @@
 
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 
 void proxy_expect(struct proxy_tally *tally, bool holds, const char *format, ...)
 {

@@ -17,8 +17,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 enum { MOST = 8, IN = 5, OUT = 3, ROWS = 4, PARAMS = 2, STEPS = 6, DIVISIBLE = 840 };
 

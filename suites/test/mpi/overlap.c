@@ -10,7 +10,6 @@
 
 #include <stdio.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { D = 512, ROWS = 8, STEPS = 2, NAP_MS = 300, MARGIN_MS = 100 };
 

@@ -7,7 +7,6 @@
  * LOCALS: how many ranks each process drives, "1,3,2", or several such lists: "1,3/2,2".
  * PLAN: a plan that fails, instead of all that do not. Process 0 ends with "ok N", or says why not.
  */
-#include "ddp.h"
 #include "start.h"
 #include "trainee.h"
 

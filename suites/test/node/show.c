@@ -4,7 +4,6 @@
  *   show LIBRARY ROOT watch BUS                 readings of a GPU before and after, as of a cell
  *
  * json is written, read again and written: both must be the same text. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

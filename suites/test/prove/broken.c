@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "numbers/rank.h"
 #include "numbers/stats.h"
 
 void __real_rank_holm(const double p[], size_t m, double adjusted[]);

@@ -1,7 +1,6 @@
 /* records_check.c: whether a file of records is complete, judged by its raw lines. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "records.h"
 

@@ -4,7 +4,6 @@
  * file with what it is to write, TORTURE_EDIT a script of sed for what it writes. Other processes
  * are not touched. */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
 #include "points_bench.h"
 
 #include <criterion/criterion.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

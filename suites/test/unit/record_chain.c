@@ -1,6 +1,5 @@
 /* record_chain.c: a line of a sealed file that was changed, removed, added or moved shows. */
 #include <criterion/criterion.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

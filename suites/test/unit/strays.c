@@ -2,7 +2,6 @@
  * "unseen". */
 #include <criterion/criterion.h>
 #include <pthread.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>

@@ -4,7 +4,6 @@
 #include "record_example.h"
 
 #include <criterion/criterion.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

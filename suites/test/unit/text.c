@@ -1,7 +1,6 @@
 /* text.c: hostile text in each form of output. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "command/command.h"
 #include "text/text.h"

@@ -2,8 +2,6 @@
  * refused. */
 #include <criterion/criterion.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

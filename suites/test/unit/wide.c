@@ -3,7 +3,6 @@
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "record_example.h"
 #include "verify/arrays.h"
