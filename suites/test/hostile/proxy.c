@@ -69,7 +69,6 @@ static void refused(struct proxy_tally *tally, const char *spec, const char *opt
                  "'%s' gives %d and '%s', not '%s'", spec, status, reason, part);
 }
 
-/* proxy_load.c: names of implementations. */
 static void proxy_load(struct proxy_tally *tally, const struct proxy_paths *paths)
 {
     static const char *const layers[] = {
@@ -440,7 +439,6 @@ static void echo_errors(struct sides *s, const struct inputs *in)
                  "24 bytes into a room of 24: %s", err->text);
 }
 
-/* proxy_echo.c: data that go through the pipe come out the same. */
 static void proxy_echo(struct proxy_tally *tally, const struct proxy_paths *paths)
 {
     static struct sides sides; /* its arrays are too large for a stack */
@@ -568,7 +566,6 @@ static void late_word(struct proxy_tally *tally, const struct proxy_paths *paths
     proxy_expect(tally, apart, "late-word: always read with the answer, %d times", ATTEMPTS);
 }
 
-/* proxy_bad.c: the errors for a bad process. */
 static void proxy_bad(struct proxy_tally *tally, const struct proxy_paths *paths)
 {
     one(tally, paths, "rubbish", IMPL_EBROKEN);
@@ -694,7 +691,6 @@ static void long_request(struct proxy_tally *tally, const char *command, const c
     process_end(&p, false);
 }
 
-/* proxy_life.c: processes end when they must. */
 static void proxy_life(struct proxy_tally *tally, const struct proxy_paths *paths)
 {
     ends(tally, "read x; echo $x; cat", NULL, true);
