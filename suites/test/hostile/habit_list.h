@@ -40,7 +40,7 @@ HABIT(SCATTER_CLOSES, "scatter-closes") /* closes all files that it can find */
 HABIT(SCATTER_FORGES, "scatter-forges") /* writes into all files that it can find */
 HABIT(SCATTER_BROKEN, "scatter-broken")
 HABIT(NEVER_REFUSES, "never-refuses") /* every error of a primitive becomes a success */
-/* walls (hostile_walls.c): changes that scatter leaves, or memory that it reaches for */
+/* walls: changes that scatter leaves, or memory that it reaches for */
 HABIT(WALL_ROUNDS, "rounds")               /* rounds upward from now on */
 HABIT(WALL_ROUNDS_BACK, "rounds-back")     /* rounds upward and back again, which is allowed */
 HABIT(WALL_FLUSHES, "flushes")             /* denormal results are 0 from now on */
