@@ -93,8 +93,7 @@ static const struct command_option option_table[] = {
      "default text. Several, to files: --format junit:a.xml --format md:a.md (a job's summary)",
      COMMAND_OWN, .repeated = true, .group = COMMAND_WHERE_TO},
     {"out", 'w', "FILE",
-     "write the results to FILE, the text to standard output; without --format, the end of its "
-     "name (.json, .xml, .md, .csv) says in which",
+     "write the results to FILE, the text to standard output; FILE.json is JSON (.xml, .md, .csv)",
      COMMAND_TEXT, OPTION(to), .group = COMMAND_WHERE_TO},
     {"mutants", 0, NULL, "mutation-test the suite: print which cases catch which planted bug",
      COMMAND_FLAG, VALUE(mutants), .group = COMMAND_RARE},
