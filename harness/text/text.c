@@ -206,15 +206,17 @@ void text_wrap(FILE *file, enum text_form form, const char *text, size_t left, c
 
         while (end > 0 && text[end] != ' ')
             --end;
-        size_t n = end > 0 ? end : left;
+        if (end == 0)
+            end = 1 + strcspn(text + 1, " ");
+        if (text[end] == '\0')
+            break;
+        size_t n = end;
 
         while (n > 1 && text[n - 1] == ' ')
             --n;
-        while (n > 1 && ((unsigned char)text[n] & 0xc0) == 0x80)
-            --n;
         text_write(file, form, text, n);
         fprintf(file, "\n%s", others);
-        text += end > 0 ? end + 1 : n;
+        text += end + 1;
         left = room;
     }
     text_write(file, form, text, SIZE_MAX);

@@ -68,7 +68,7 @@ int text_fail(struct text_error *err, const char *format, ...)
 void text_write(FILE *file, enum text_form form, const char *text, size_t bytes);
 
 /* Writes text so, and a newline. Lines are broken at blanks: the first has `left` columns, the
- * others begin with `others` and have `columns` in all. */
+ * others begin with `others` and have `columns` in all. A longer word, like a path, stays whole. */
 void text_wrap(FILE *file, enum text_form form, const char *text, size_t left, const char *others,
                size_t columns);
 

@@ -22,7 +22,7 @@ lists() {
     words=$1
     shift
     expect_status 2 "$@"
-    tr -d '\n ' <err | grep -q -- "$(printf %s "$words" | tr -d ' ')" && [ "$(wc -l <err)" -gt 1 ] && [ ! -s out ] || fail "not '$words': $(cat err)"
+    tr -s '\n ' ' ' <err | grep -q -- "$words" && [ "$(wc -l <err)" -gt 1 ] && [ ! -s out ] || fail "not '$words': $(cat err)"
 }
 lists "^lockstep validate: h100: no such file; by name there are: $list in $share $" "$installed" validate --profile h100 old.jsonl
 lists "^lockstep validate check: h100: no such file; by name there are: $list in $share $" "$installed" validate check h100

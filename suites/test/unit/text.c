@@ -160,15 +160,18 @@ Test(text, cleaned_in_place)
     cr_assert_str_eq(same, "plain \u00e9");
 }
 
-/* A line is not broken inside of a character. */
+/* Lines are broken at blanks only: a longer word, like a path, can be copied. */
 Test(text, wrapped)
 {
     char *words = NULL;
     size_t bytes = 0;
     FILE *file = open_memstream(&words, &bytes);
 
-    command_wrap(file, "aaaaaaa\u00e9\u00e9\u00e9\u202e", 0, 0, 8);
+    command_wrap(file, "aaaaaaa\u00e9\u00e9/\u202e", 0, 0, 8);
+    command_wrap(file, "aaaaaaaa/bbb: no such  file in /cccccccc", 2, 1, 8);
     fclose(file);
-    cr_assert_str_eq(words, "aaaaaaa\n\u00e9\u00e9\u00e9\n<U+202E>\n", "%s", words);
+    cr_assert_str_eq(
+        words, "aaaaaaa\u00e9\u00e9/<U+202E>\naaaaaaaa/bbb:\n no such\n file in\n /cccccccc\n",
+        "%s", words);
     free(words);
 }
