@@ -104,14 +104,12 @@ static int write_result(const char *command, const struct runner_run *run, size_
      * writing is reported when the file is closed. */
     if (path[0] == '\0' || format != RUNNER_FORMAT_JSON || fflush(stream) != 0)
         return 0;
-    struct check_record *const record = cli_alloc(1, sizeof *record);
+    struct check_record *const record = check_record_read(path, &err);
 
-    if (check_record_read(path, record, &err))
+    if (!record)
         status =
             command_refuse(command, "--out: nothing could read the result again: %s", err.text);
-    else
-        check_record_free(record);
-    free(record);
+    check_record_free(record);
     return status;
 }
 
@@ -276,21 +274,18 @@ static int check_implementation(const char *command, const struct runner_options
 static int keep_failed(const char *command, const char *path, const struct check_case *tests[],
                        size_t *n)
 {
-    struct check_record *const before = cli_alloc(1, sizeof *before);
-    const size_t asked = *n;
     struct text_error why;
+    struct check_record *const before = check_record_read(path, &why);
+    const size_t asked = *n;
 
-    if (check_record_read(path, before, &why)) {
-        free(before);
+    if (!before)
         return command_refuse(command, "--only: %s", why.text);
-    }
     *n = 0;
     for (size_t i = 0; i < asked; ++i)
         for (size_t j = 0; j < before->n_cases; ++j)
             if (runner_failed(&before->result[j]) && strcmp(before->cases[j].id, tests[i]->id) == 0)
                 tests[(*n)++] = tests[i];
     check_record_free(before);
-    free(before);
     return *n > 0 ? 0
                   : command_refuse(command, "--only: none of these cases failed in '%.300s'", path);
 }

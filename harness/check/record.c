@@ -85,13 +85,13 @@ static void read_words(json_t *list, const char *what, json_type type, char *tex
 static const struct member_text impl_texts[] = {
     MEMBER_TEXT("name", check_record, name),
     MEMBER_TEXT("version", check_record, version),
-    MEMBER_TEXT("spec", check_record, spec),
-    MEMBER_TEXT("options", check_record, options),
-    MEMBER_TEXT("device_list", check_record, device_list),
+    MEMBER_TEXT("spec", check_record, options.impl),
+    MEMBER_TEXT("options", check_record, options.impl_options),
+    MEMBER_TEXT("device_list", check_record, options.devices),
     MEMBER_TEXT_OR_NONE("blas", check_record, blas),
     MEMBER_TEXT_OR_NONE("gpu_software", check_record, gpu_software),
-    MEMBER_TEXT_OR_NONE("launcher", check_record, launcher),
-    MEMBER_TEXT_OR_NONE("known", check_record, known),
+    MEMBER_TEXT_OR_NONE("launcher", check_record, options.launcher),
+    MEMBER_TEXT_OR_NONE("known", check_record, options.known),
 };
 /* Old files have no machine, and it is null if it could not be read. */
 static const struct member_text machine_texts[] = {
@@ -231,13 +231,15 @@ static void check_counts(const json_t *counts, struct check_record *record, stru
                      runner_verdict_words[record->verdict]);
 }
 
-int check_record_read(const char *path, struct check_record *record, struct text_error *err)
+struct check_record *check_record_read(const char *path, struct text_error *err)
 {
+    struct check_record *record = cli_alloc(1, sizeof *record);
+    struct runner_options *const options = &record->options;
     struct text_error why = {""};
     char schema[64] = "";
     json_t *root = record_json_file(path, FILE_BYTES_MAX, &why);
 
-    *record = (struct check_record){.n_cases = 0};
+    snprintf(options->program, sizeof options->program, "lockstep");
     record->sums = cli_alloc(1, sizeof *record->sums);
     if (root) {
         member_text(root, "schema", schema, sizeof schema, &why);
@@ -249,13 +251,15 @@ int check_record_read(const char *path, struct check_record *record, struct text
 
         MEMBER_TEXTS(impl, impl_texts, record, &why);
         record->n_devices = read_devices(impl, "devices", &why);
-        record->seed = read_count(impl, "seed", &why);
+        options->seed = read_count(impl, "seed", &why);
+        options->has_seed = options->seed != 0;
+        options->spec = impl_spec_read(options->impl);
         /* Old files do not have them. */
-        record->world.processes = (size_t)json_integer_value(json_object_get(impl, "processes"));
-        record->world.per_process =
+        options->world.processes = (size_t)json_integer_value(json_object_get(impl, "processes"));
+        options->world.per_process =
             (size_t)json_integer_value(json_object_get(impl, "per_process"));
-        record->limit_s = json_number_value(json_object_get(impl, "timeout"));
-        record->same_process = json_is_true(json_object_get(impl, "same_process"));
+        options->limit_s = json_number_value(json_object_get(impl, "timeout"));
+        options->same_process = json_is_true(json_object_get(impl, "same_process"));
         read_words(json_object_get(impl, "device_names"), "device_names", JSON_ARRAY,
                    record->devices, sizeof record->devices, &why);
         read_words(json_object_get(impl, "capabilities"), "capabilities", JSON_ARRAY,
@@ -270,16 +274,18 @@ int check_record_read(const char *path, struct check_record *record, struct text
     }
     json_decref(root);
     if (why.text[0] == '\0')
-        return 0;
+        return record;
     snprintf(err->text, sizeof err->text, "%.100s: %.150s", path, why.text);
     check_record_free(record);
-    return -1;
+    return NULL;
 }
 
 void check_record_free(struct check_record *record)
 {
-    free(record->cases);
-    free(record->result);
-    free(record->sums);
-    *record = (struct check_record){.n_cases = 0};
+    if (record) {
+        free(record->cases);
+        free(record->result);
+        free(record->sums);
+    }
+    free(record);
 }

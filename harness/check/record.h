@@ -11,28 +11,26 @@ struct check_record_case {
 };
 
 struct check_record {
-    char name[96], version[96], spec[1100], options[1100], device_list[300];
+    char name[96], version[96];
+    struct runner_options options; /* those that a command repeats */
     char devices[64 * 52], capabilities[1024], dialects[2048], profiles[128]; /* lists of words */
     char blas[160], gpu_software[96];                                         /* "": not known */
     char machine_class[65], machine_instance[65]; /* as in records; "": of an older program */
     int n_devices;                                /* 0: on the host */
-    size_t seed;
     char program[65]; /* provenance_program; "": the file of an older program */
-    char launcher[300], known[RUNNER_TEXT];
-    struct world_plan world; /* with the launcher; its name is not there */
-    bool sealed, same_process;
+    bool sealed;
     bool partial; /* --only or --area: not the whole profile */
     enum check_verdict verdict;
-    double seconds, limit_s; /* of the run; of --timeout, 0: not given */
+    double seconds;
     struct check_record_case *cases;
     struct runner_result *result; /* of each */
     size_t n_cases, left_out;     /* left_out: of the profile, by --only or --area */
     struct runner_sums *sums;     /* its cases were counted by the reader */
 };
 
-/* Returns 0, or -1 and one line. All texts are valid UTF-8 that can be shown; the sums were counted
+/* NULL: one line is in err. All texts are valid UTF-8 that can be shown; the sums were counted
  * again. */
-int check_record_read(const char *path, struct check_record *record, struct text_error *err);
-void check_record_free(struct check_record *record);
+struct check_record *check_record_read(const char *path, struct text_error *err);
+void check_record_free(struct check_record *record); /* NULL allowed */
 
 #endif

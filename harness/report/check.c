@@ -1,11 +1,8 @@
 /* report/check.c: writes the conformance page, from a result of `lockstep check --format json`. */
 #include "report/page.h"
 
-#include <stdlib.h>
-
 #include "check/record.h"
 #include "export/grid.h"
-#include "text/alloc.h"
 
 static void print_head(struct text_out *out, const struct check_record *record, bool index)
 {
@@ -27,7 +24,7 @@ static void print_head(struct text_out *out, const struct check_record *record, 
                "<span aria-hidden=\"true\">%s</span> ",
                good ? "good" : "bad", good ? "\u2713" : "\u2717");
     if (record->name[0] == '\0')
-        text_print(out, "%s could not be tested", record->spec);
+        text_print(out, "%s could not be tested", record->options.impl);
     else
         text_print(out, "%s %s: %zu of %zu cases passed", record->name, record->version,
                    total->verdict[CHECK_PASS], total->cases);
@@ -52,7 +49,7 @@ static void print_head(struct text_out *out, const struct check_record *record, 
                total->rule[RULES_OBSERVED] + total->rule[RULES_REPORTED],
                total->rule[RULES_OBSERVED], total->rule[RULES_REPORTED]);
     if (record->n_devices > 0) {
-        check_counts_text(record->n_devices, record->seed, counts, sizeof counts);
+        check_counts_text(record->n_devices, record->options.seed, counts, sizeof counts);
         text_print(out, "<li><b>Devices</b>: %d. Cases use %s", record->n_devices, counts);
         text_print(out, few > 0 ? ". Those that were skipped need up to %d</li>\n" : "</li>\n",
                    most);
@@ -69,25 +66,12 @@ static void print_head(struct text_out *out, const struct check_record *record, 
 int report_conformance(const char *directory, const struct check_record *record, bool index,
                        struct text_error *err)
 {
+    const struct runner_options *options = &record->options;
     struct text_out out;
     struct grid grid;
 
     if (text_open(&out, directory, REPORT_CONFORMANCE, TEXT_HTML, err) != 0)
         return -1;
-    struct runner_options *const options = cli_alloc(1, sizeof *options);
-
-    snprintf(options->program, sizeof options->program, "lockstep");
-    snprintf(options->impl, sizeof options->impl, "%.1000s", record->spec);
-    snprintf(options->impl_options, sizeof options->impl_options, "%.1000s", record->options);
-    snprintf(options->devices, sizeof options->devices, "%.250s", record->device_list);
-    snprintf(options->launcher, sizeof options->launcher, "%.255s", record->launcher);
-    snprintf(options->known, sizeof options->known, "%s", record->known);
-    options->limit_s = record->limit_s;
-    options->same_process = record->same_process;
-    options->world = record->world;
-    options->spec = impl_spec_read(options->impl);
-    options->seed = record->seed;
-    options->has_seed = record->seed != 0;
     report_head(&out, "Lockstep conformance");
     print_head(&out, record, index);
     fputs("<div class=\"cards\">\n", out.file);
@@ -102,18 +86,17 @@ int report_conformance(const char *directory, const struct check_record *record,
     fputs("<footer>\n<h2>Implementation under test</h2>\n<dl>\n", out.file);
     report_fact(&out, "Name", "%s", record->name);
     report_fact(&out, "Version", "%s", record->version);
-    report_fact(&out, "How it was loaded", "%s", record->spec);
-    report_fact(&out, "Options", "%s", record->options);
-    report_fact(&out, "Devices asked for", "%s", record->device_list);
+    report_fact(&out, "How it was loaded", "%s", options->impl);
+    report_fact(&out, "Options", "%s", options->impl_options);
+    report_fact(&out, "Devices asked for", "%s", options->devices);
     if (record->n_devices > 0)
         report_fact(&out, "Devices", "%d: %.500s", record->n_devices, record->devices);
     else
         report_fact(&out, "Devices", "none: on the host");
     report_fact(&out, "Capabilities", "%s", record->capabilities);
     report_fact(&out, "What it declares where rules leave a choice", "%s", record->dialects);
-    report_fact(&out, "Seed", "%zu", record->seed);
+    report_fact(&out, "Seed", "%zu", options->seed);
     report_fact(&out, "Time", "%.1f s", record->seconds);
     fputs("</dl>\n</footer>\n</main>\n</body>\n</html>\n", out.file);
-    free(options);
     return text_close(&out, err);
 }

@@ -105,7 +105,7 @@ static int judge_conformance(const struct check_record *check)
     if (!check || check->verdict == CHECK_PASS)
         return 0;
     command_complain(NAME, "the conformance of %s is %s",
-                     check->name[0] != '\0' ? check->name : check->spec,
+                     check->name[0] != '\0' ? check->name : check->options.impl,
                      runner_verdict_words[check->verdict]);
     return EXIT_PARTLY;
 }
@@ -268,6 +268,7 @@ static int report_files(const struct report_arguments *arguments, const struct c
 int report_main(int argc, char **argv)
 {
     struct report_arguments arguments;
+    struct check_record *check = NULL;
     struct peer_record *peer = NULL;
     struct roof *roof = NULL;
     struct text_error err = {{0}};
@@ -278,17 +279,14 @@ int report_main(int argc, char **argv)
     stop_watch_signals(); /* without this, an interrupt could leave a temporary file */
 
     /* The files that are no records are read first. */
-    struct check_record *const check = cli_alloc(1, sizeof *check);
-    const bool checked = arguments.check && check_record_read(arguments.check, check, &err) == 0;
-
-    if (arguments.check && !checked)
+    if (arguments.check && !(check = check_record_read(arguments.check, &err)))
         status = input_refuse(NAME, arguments.check, INPUT_CHECK, err.text, belongs);
     if (status == 0 && arguments.peer && !(peer = peer_record_read(arguments.peer, &err)))
         status = input_refuse(NAME, arguments.peer, INPUT_PEER, err.text, belongs);
     if (status == 0 && arguments.limits && !(roof = roof_read(arguments.limits, &err)))
         status = input_refuse(NAME, arguments.limits, INPUT_LIMITS, err.text, belongs);
     if (status == 0 && (arguments.n_files > 0 || peer))
-        status = report_files(&arguments, arguments.check ? check : NULL, peer, roof);
+        status = report_files(&arguments, check, peer, roof);
     else if (status == 0 && (text_folder_own(arguments.out, &err) != 0 ||
                              report_conformance(arguments.out, check, false, &err) != 0))
         status = command_refuse(NAME, "%s", err.text);
@@ -299,6 +297,5 @@ int report_main(int argc, char **argv)
     roof_free(roof);
     peer_record_free(peer);
     check_record_free(check);
-    free(check);
     return status == EXIT_MISUSE && stop_requested() ? EXIT_INTERRUPTED : status;
 }

@@ -78,12 +78,12 @@ static void find_case_doubt(const struct check_record *record, const struct reco
     else if (strcmp(record->devices, devices) != 0)
         snprintf(why, VALIDATE_TEXT, "the cases were run on %.120s, and measured was %.120s",
                  record->devices, devices);
-    else if (strcmp(record->spec, "reference") != 0 || strcmp(record->name, name) != 0)
+    else if (record->options.spec.kind != IMPL_SPEC_REFERENCE || strcmp(record->name, name) != 0)
         snprintf(why, VALIDATE_TEXT, "the cases are of %.90s, and measured was %.90s", record->name,
                  name);
-    else if (strcmp(record->launcher, run->launcher) != 0)
+    else if (strcmp(record->options.launcher, run->launcher) != 0)
         snprintf(why, VALIDATE_TEXT, "the cases were run by '%.90s', and measured was by '%.90s'",
-                 record->launcher, run->launcher);
+                 record->options.launcher, run->launcher);
     else if (strcmp(record->blas, run->blas) != 0)
         snprintf(why, VALIDATE_TEXT, "the cases are of \"%.120s\", and the records of \"%.120s\"",
                  record->blas, run->blas);
@@ -111,7 +111,7 @@ enum validate_verdict validate_judge_cases(const struct validate_conformance *ca
 int validate_conformance(const char *command, const char *path, const struct profile *profile,
                          const struct report *report, struct validate_conformance *conformance)
 {
-    struct check_record record;
+    struct check_record *record;
     struct text_error why = {""};
 
     *conformance = (struct validate_conformance){.verdict = VALIDATE_UNMEASURED};
@@ -123,10 +123,10 @@ int validate_conformance(const char *command, const char *path, const struct pro
             profile->requires.conformance);
         return 0;
     }
-    if (check_record_read(path, &record, &why) != 0)
+    if (!(record = check_record_read(path, &why)))
         return command_refuse(command, "%s", why.text);
     for (size_t f = 0; f < report->n_files && conformance->why[0] == '\0'; ++f)
-        find_case_doubt(&record, &report->file[f].run, conformance->why);
+        find_case_doubt(record, &report->file[f].run, conformance->why);
     /* The cases compute in f32, so they do not test kernels that round the operands of products. */
     for (size_t i = 0; i < report->n_points && conformance->why[0] == '\0'; ++i) {
         const struct record_key *key = &report->point[i].row->cell->key;
@@ -137,43 +137,43 @@ int validate_conformance(const char *command, const char *path, const struct pro
                      key->dtype);
     }
     const char *const required = profile->requires.conformance;
-    const size_t *const n = record.sums->row[record.sums->n].verdict;
+    const size_t *const n = record->sums->row[record->sums->n].verdict;
     const enum check_verdict bad = n[CHECK_FAIL] > 0 ? CHECK_FAIL : CHECK_BROKEN;
     const char *missing = NULL; /* a profile whose cases were required but not asked for */
     size_t first = 0;
 
     if (conformance->why[0] != '\0') {
         conformance->verdict = VALIDATE_INVALID;
-        check_record_free(&record);
+        check_record_free(record);
         return 0;
     }
     for (int p = RUNNER_PROFILES - 1; p >= 0; --p)
         if (requires(required, &runner_profiles[p]) &&
-            !text_has_word(record.profiles, runner_profiles[p].name))
+            !text_has_word(record->profiles, runner_profiles[p].name))
             missing = runner_profiles[p].name;
-    conformance->cases = record.n_cases;
+    conformance->cases = record->n_cases;
     conformance->passed = n[CHECK_PASS];
     conformance->failed = n[CHECK_FAIL];
     conformance->skipped = n[CHECK_SKIP];
     conformance->verdict = validate_judge_cases(conformance);
     if (missing && conformance->verdict == VALIDATE_PASS)
         conformance->verdict = VALIDATE_UNMEASURED;
-    while (first + 1 < record.n_cases && record.result[first].verdict != bad)
+    while (first + 1 < record->n_cases && record->result[first].verdict != bad)
         ++first;
     if (n[bad] > 0)
-        snprintf(conformance->why, sizeof conformance->why, "%.90s: %.200s", record.cases[first].id,
-                 record.result[first].reason);
+        snprintf(conformance->why, sizeof conformance->why, "%.90s: %.200s",
+                 record->cases[first].id, record->result[first].reason);
     else if (missing)
         snprintf(conformance->why, sizeof conformance->why, "the cases of %s were not run",
                  missing);
     else if (n[CHECK_PASS] == 0)
         snprintf(conformance->why, sizeof conformance->why, "no case could be run");
     if (conformance->verdict == VALIDATE_PASS) {
-        find_absent(&record, required, conformance->why);
+        find_absent(record, required, conformance->why);
         if (conformance->why[0] != '\0')
             conformance->verdict = VALIDATE_INVALID;
     }
-    check_record_free(&record);
+    check_record_free(record);
     return 0;
 }
 
