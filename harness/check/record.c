@@ -254,6 +254,16 @@ struct check_record *check_record_read(const char *path, struct text_error *err)
         options->seed = read_count(impl, "seed", &why);
         options->has_seed = options->seed != 0;
         options->spec = impl_spec_read(options->impl);
+        /* The reference has no other options than these two. */
+        if (options->spec.kind == IMPL_SPEC_REFERENCE) {
+            const char *text = options->impl_options;
+            const size_t n = strcspn(text, "/");
+
+            options->has_backend = text[0] != '\0';
+            snprintf(options->backend, sizeof options->backend, "%.*s", (int)n, text);
+            snprintf(options->communicator, sizeof options->communicator, "%.31s",
+                     text + n + (text[n] == '/'));
+        }
         /* Old files do not have them. */
         options->world.processes = (size_t)json_integer_value(json_object_get(impl, "processes"));
         options->world.per_process =

@@ -445,6 +445,13 @@ if command -v xmllint >/dev/null; then
     [ "$(xmllint --xpath 'count(//*[@id="failed"]//*[local-name()="tr"][@class="failed"])' $page)" = "$blocks" ] ||
         fail "another number of failures on the page"
 fi
+# The command that repeats a case has the options as they were given.
+expect_status 1 "$lockstep" check --devices virt:2+fault:drop@1/0 --backend cpu --communicator threads \
+    --only 'REPL-01.*' --format json --out flags.json
+grep -o "lockstep check .*--only REPL-01.[a-z]*" out | sed 's/.*lockstep check/lockstep check/' >again
+grep -q -- '--backend cpu --communicator threads' again || fail "the command lacks an option: $(cat out)"
+expect_status 1 "$lockstep" report --out page --check flags.json
+while read -r again; do grep -qF -- "$again" $page || fail "not on the page: $again"; done <again
 expect_status 0 "$lockstep" check --impl "$fake" --only "$cases" --format json --out good.json
 expect_status 0 "$lockstep" sweep --devices virt:1 --workload mlp:2,2 --batch 2 --steps 2:2 \
     --seconds 0.001 --bind none --out r.jsonl
