@@ -45,27 +45,15 @@ static int number_of_end(const struct copies_set *set, int end)
     return number <= NUMBER_MOST && (*rest == '\0' || *rest == '+') ? (int)number : NO_NUMBER;
 }
 
-static enum nvbandwidth_test test_of_ends(int from, int to, bool read)
-{
-    return from == COPIES_HOST ? NVBANDWIDTH_FROM_HOST
-           : to == COPIES_HOST ? NVBANDWIDTH_TO_HOST
-           : from == to        ? NVBANDWIDTH_WITHIN
-           : read              ? NVBANDWIDTH_READ
-                               : NVBANDWIDTH_WRITE;
-}
-
 /* The rate of a copy in nvbandwidth, started by the receiving device (read) or by the sending one.
  * NaN: it has none, or the copy was not measured here. */
 static double rate_there(const struct report *report, const struct copies_set *set, int from,
                          int to, bool read)
 {
-    const enum nvbandwidth_test test = test_of_ends(from, to, read);
-
-    if (!report->nvbandwidth || !isfinite(copies_rate(set, from, to)) ||
-        (read && test != NVBANDWIDTH_READ))
+    if (!report->nvbandwidth || !isfinite(copies_rate(set, from, to)))
         return (double)NAN;
-    return nvbandwidth_rate(report->nvbandwidth, test, number_of_end(set, from),
-                            number_of_end(set, to));
+    return nvbandwidth_rate(report->nvbandwidth, number_of_end(set, from), number_of_end(set, to),
+                            read);
 }
 
 /* Finds the end with that number in nvbandwidth; -1: none. */
@@ -84,27 +72,19 @@ static size_t count_unmatched(const struct report *report)
     const struct nvbandwidth *there = report->nvbandwidth;
     size_t n = there->others;
 
-    for (enum nvbandwidth_test test = 0; test < NVBANDWIDTH_TESTS; ++test) {
-        const bool host[] = {test == NVBANDWIDTH_FROM_HOST, test == NVBANDWIDTH_TO_HOST};
-        const bool read = test == NVBANDWIDTH_READ;
-
-        for (int from = host[0] ? NVBANDWIDTH_HOST : 0; from < (host[0] ? 0 : there->devices);
-             ++from)
-            for (int to = host[1] ? NVBANDWIDTH_HOST : 0; to < (host[1] ? 0 : there->devices);
-                 ++to) {
-                bool shown = (test == NVBANDWIDTH_WITHIN && from != to) ||
-                             !isfinite(nvbandwidth_rate(there, test, from, to));
+    for (int read = 0; read < 2; ++read)
+        for (int from = NVBANDWIDTH_HOST; from < there->devices; ++from)
+            for (int to = NVBANDWIDTH_HOST; to < there->devices; ++to) {
+                bool shown = !isfinite(nvbandwidth_rate(there, from, to, read));
 
                 for (size_t s = 0; s < report->n_copies && !shown; ++s) {
                     const struct copies_set *set = &report->copies[s];
                     const int a = end_of_number(set, from), b = end_of_number(set, to);
 
-                    shown = a >= 0 && b >= 0 && test_of_ends(a, b, read) == test &&
-                            isfinite(rate_there(report, set, a, b, read));
+                    shown = a >= 0 && b >= 0 && isfinite(copies_rate(set, a, b));
                 }
                 n += !shown;
             }
-    }
     return n;
 }
 

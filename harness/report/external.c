@@ -362,37 +362,38 @@ void nccl_tests_remarks(const struct report *report, char text[REPORT_CELL_TEXT]
 
 static const double SPEED_MOST = 1e6; /* GB/s */
 
-/* How the matrix of a test is read, taken from the source of its tests: the arrows in their
- * descriptions do not show the direction of the data. */
-enum shape { BY_DEVICE, FROM_ROW, FROM_COLUMN };
+/* The ends of the copies in the matrix of a test, taken from the source of its tests: the arrows in
+ * their descriptions do not show the direction of the data. */
+enum end { THE_HOST, THE_ROW, THE_COLUMN, ENDS };
 
 static const struct known {
     const char *name;
-    enum shape shape;
-} known[NVBANDWIDTH_TESTS] = {
-    [NVBANDWIDTH_FROM_HOST] = {"host_to_device_memcpy_ce", BY_DEVICE},
-    [NVBANDWIDTH_TO_HOST] = {"device_to_host_memcpy_ce", BY_DEVICE},
-    [NVBANDWIDTH_WITHIN] = {"device_local_copy", BY_DEVICE},
-    [NVBANDWIDTH_WRITE] = {"device_to_device_memcpy_write_ce", FROM_ROW},
-    [NVBANDWIDTH_READ] = {"device_to_device_memcpy_read_ce", FROM_COLUMN},
+    enum end from, to;
+    bool between, read; /* devices; see struct nvbandwidth */
+} known[] = {
+    {"host_to_device_memcpy_ce", THE_HOST, THE_COLUMN, false, false},
+    {"device_to_host_memcpy_ce", THE_COLUMN, THE_HOST, false, false},
+    {"device_local_copy", THE_COLUMN, THE_COLUMN, false, false},
+    {"device_to_device_memcpy_write_ce", THE_ROW, THE_COLUMN, true, false},
+    {"device_to_device_memcpy_read_ce", THE_COLUMN, THE_ROW, true, true},
 };
+enum { KNOWN = sizeof known / sizeof known[0] };
 
-static int read_matrix(const json_t *matrix, enum nvbandwidth_test test,
-                       struct nvbandwidth *nvbandwidth, struct text_error *err)
+static int read_matrix(const json_t *matrix, size_t test, struct nvbandwidth *nvbandwidth,
+                       struct text_error *err)
 {
-    const enum shape shape = known[test].shape;
+    const struct known *of = &known[test];
     const size_t rows = json_array_size(matrix);
     const size_t columns = json_array_size(json_array_get(matrix, 0));
-    double *rate = nvbandwidth->rate[test];
 
-    if (nvbandwidth->passed[test])
+    if (nvbandwidth->passed >> test & 1)
         return record_fail(err, "it has results twice");
     if (columns < 1 || columns > NVBANDWIDTH_DEVICES)
         return record_fail(err, "\"bandwidth_matrix\" has %zu columns, 1 to %d are allowed",
                            columns, NVBANDWIDTH_DEVICES);
-    if (rows != (shape == BY_DEVICE ? 1 : columns))
+    if (rows != (of->between ? columns : 1))
         return record_fail(err, "\"bandwidth_matrix\" has %zu rows of %zu columns, not %zu", rows,
-                           columns, shape == BY_DEVICE ? 1 : columns);
+                           columns, of->between ? columns : 1);
     if (nvbandwidth->devices != 0 && columns != (size_t)nvbandwidth->devices)
         return record_fail(err, "\"bandwidth_matrix\" is of %zu devices, one before it of %d",
                            columns, nvbandwidth->devices);
@@ -401,27 +402,29 @@ static int read_matrix(const json_t *matrix, enum nvbandwidth_test test,
             return record_fail(err,
                                "row %zu of \"bandwidth_matrix\" has %zu columns, row 0 has %zu",
                                row, json_array_size(json_array_get(matrix, row)), columns);
-    nvbandwidth->passed[test] = true;
+    nvbandwidth->passed |= 1U << test;
     nvbandwidth->devices = (int)columns;
     for (size_t i = 0; i < rows * columns; ++i) {
         const size_t row = i / columns, column = i % columns;
         /* "26.03", or "N/A" as NaN */
         const char *text = json_string_value(json_array_get(json_array_get(matrix, row), column));
-        double *to = &rate[shape == FROM_COLUMN ? column * columns + row : i];
-        char *end = NULL;
+        const size_t end[ENDS] = {[THE_ROW] = row + 1, [THE_COLUMN] = column + 1};
+        char *rest = NULL;
 
         if (!text)
             return record_fail(err, "an element of \"bandwidth_matrix\" is no text");
-        *to = (double)NAN;
         if (strcmp(text, "N/A") == 0)
             continue;
-        const double number = isdigit((unsigned char)text[0]) ? strtod(text, &end) : -1;
+        const double number = isdigit((unsigned char)text[0]) ? strtod(text, &rest) : -1;
 
-        if (!(number > 0) || !(number <= SPEED_MOST) || *end != '\0')
+        if (!(number > 0) || !(number <= SPEED_MOST) || *rest != '\0')
             return record_fail(err,
                                "\"%.40s\" is no bandwidth above 0 and up to %g GB/s, and not N/A",
                                text, SPEED_MOST);
-        *to = 1e9 * number;
+        if (of->between && row == column)
+            ++nvbandwidth->others; /* no copy between two devices */
+        else
+            nvbandwidth->rate[of->read][end[of->from]][end[of->to]] = 1e9 * number;
     }
     return 0;
 }
@@ -459,14 +462,14 @@ static int read_nvbandwidth_test(const json_t *test, struct nvbandwidth *nvbandw
         return record_fail(err, "%.60s: \"status\" is missing or no text", name);
     if (strcmp(status, "Passed") == 0) {
         const json_t *matrix = json_object_get(test, "bandwidth_matrix");
-        int which = 0;
+        size_t which = 0;
 
         if (!json_is_array(matrix))
             return record_fail(err, "%.60s: \"bandwidth_matrix\" is missing or no array", name);
-        while (which < NVBANDWIDTH_TESTS && strcmp(name, known[which].name) != 0)
+        while (which < KNOWN && strcmp(name, known[which].name) != 0)
             ++which;
-        if (which < NVBANDWIDTH_TESTS)
-            return read_matrix(matrix, (enum nvbandwidth_test)which, nvbandwidth, &why) == 0
+        if (which < KNOWN)
+            return read_matrix(matrix, which, nvbandwidth, &why) == 0
                        ? 0
                        : record_fail(err, "%.60s: %.200s", name, why.text);
         count_others(matrix, nvbandwidth);
@@ -527,17 +530,13 @@ static int read_nvbandwidth(const json_t *root, struct nvbandwidth *nvbandwidth,
     return json_array_size(tests) > 0 || error ? 0 : record_fail(err, "it has no test");
 }
 
-double nvbandwidth_rate(const struct nvbandwidth *nvbandwidth, enum nvbandwidth_test test, int from,
-                        int to)
+double nvbandwidth_rate(const struct nvbandwidth *nvbandwidth, int from, int to, bool read)
 {
-    const double *rate = nvbandwidth->rate[test];
-    const int devices = nvbandwidth->devices, device = from == NVBANDWIDTH_HOST ? to : from;
+    const bool ends = from >= NVBANDWIDTH_HOST && from < NVBANDWIDTH_DEVICES &&
+                      to >= NVBANDWIDTH_HOST && to < NVBANDWIDTH_DEVICES;
+    const double rate = ends ? nvbandwidth->rate[read][from + 1][to + 1] : 0;
 
-    if (!nvbandwidth->passed[test] || from >= devices || to >= devices || device < 0)
-        return (double)NAN;
-    if (known[test].shape == BY_DEVICE)
-        return rate[device];
-    return from < 0 || to < 0 ? (double)NAN : rate[from * devices + to];
+    return rate > 0 ? rate : (double)NAN;
 }
 
 bool nvbandwidth_is_wrong(const struct nvbandwidth *nvbandwidth)

@@ -244,16 +244,6 @@ void nccl_tests_remarks(const struct report *report, char text[REPORT_CELL_TEXT]
 
 /* ---- nvbandwidth -------------------------------------------------------------------------- */
 
-/* The tests of nvbandwidth that measure the same as `sweep --parts`. */
-enum nvbandwidth_test {
-    NVBANDWIDTH_FROM_HOST,
-    NVBANDWIDTH_TO_HOST,
-    NVBANDWIDTH_WITHIN,
-    NVBANDWIDTH_WRITE, /* between devices: the sending device starts the copies */
-    NVBANDWIDTH_READ,  /* between devices: the receiving device starts them */
-    NVBANDWIDTH_TESTS
-};
-
 enum { NVBANDWIDTH_HOST = -1, NVBANDWIDTH_NAME = 64, NVBANDWIDTH_DEVICES = 256 };
 
 /* Where a GPU is on the PCI bus. */
@@ -263,11 +253,14 @@ struct nvbandwidth_place {
 };
 
 struct nvbandwidth {
-    int devices;                    /* 0: none of those tests has passed */
-    bool passed[NVBANDWIDTH_TESTS]; /* the others have no rates */
-    /* Bytes per second; NaN: none. [device], or [from * devices + to] between devices. */
-    double rate[NVBANDWIDTH_TESTS][NVBANDWIDTH_DEVICES * NVBANDWIDTH_DEVICES];
-    size_t others;                  /* how many numbers the other tests have */
+    /* The tests that measure the same as `sweep --parts`: a bit for each that has passed, and the
+     * devices of these; 0: none has. */
+    unsigned passed;
+    int devices;
+    /* Bytes per second; 0: none. Place 0 is the host, and device d is d + 1. [1]: between devices,
+     * started by the receiving device, and not by the sending one. */
+    double rate[2][NVBANDWIDTH_DEVICES + 1][NVBANDWIDTH_DEVICES + 1];
+    size_t others;                  /* how many numbers the file has of anything else */
     size_t failed, idle;            /* numbers of tests; idle: waived, or not found */
     char first[NVBANDWIDTH_NAME];   /* the first test that failed, in the order of the file */
     char running[NVBANDWIDTH_NAME]; /* a test that did not come to its end; "": none */
@@ -276,10 +269,9 @@ struct nvbandwidth {
     struct nvbandwidth_place place[NVBANDWIDTH_DEVICES]; /* of its devices, since version 0.8 */
 };
 
-/* The rate of a copy; from and to are numbers of devices, or NVBANDWIDTH_HOST. NaN: the file has
- * none, also for any other number. */
-double nvbandwidth_rate(const struct nvbandwidth *nvbandwidth, enum nvbandwidth_test test, int from,
-                        int to);
+/* The rate of a copy; from and to are numbers of devices, or NVBANDWIDTH_HOST. read: the receiving
+ * device starts it. NaN: the file has none, also for any other number. */
+double nvbandwidth_rate(const struct nvbandwidth *nvbandwidth, int from, int to, bool read);
 /* Whether one of its tests failed, or the whole program. */
 bool nvbandwidth_is_wrong(const struct nvbandwidth *nvbandwidth);
 
