@@ -117,6 +117,7 @@ struct peer_comparison {
     const struct peer_arm *fastest;
     size_t rounds, of; /* of products: the fastest in so many of so many rounds; 0: in all */
     bool drawn;        /* below 1 lockstep is faster than the other program */
+    size_t style;      /* of figures: report/figure.h */
 };
 enum { PEER_COMPARISONS = 20 };
 /* Computes the ratios that this cell can have, and returns their number. The ratio against the

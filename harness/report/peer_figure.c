@@ -54,10 +54,8 @@ static enum verdict judge_ratio(const struct report_value *value, double most)
 static void write_ratio(struct plot_table *table, const struct peer_record *record,
                         const struct peer_cell *cell, const struct peer_comparison *one, double row)
 {
-    static const char *const of_ranks[] = {"lockstep DDP", "lockstep NCCL"};
     const struct report_value *value = &one->value;
     const struct figure_value drawn = figure_value(value, 1);
-    size_t style = strncmp(one->name, "lockstep plain", 14) == 0 ? FIGURE_PLAIN : FIGURE_DP;
     char words[REPORT_CELL_TEXT] = "";
     double most = 0; /* its limit; 0: none */
 
@@ -68,15 +66,12 @@ static void write_ratio(struct plot_table *table, const struct peer_record *reco
             strcmp(limits[i].workload, cell->workload) == 0 &&
             strcmp(limits[i].name, one->name) == 0)
             most = limits[i].most;
-    for (size_t i = 0; i < sizeof of_ranks / sizeof of_ranks[0]; ++i)
-        if (strncmp(one->name, of_ranks[i], strlen(of_ranks[i])) == 0)
-            style = FIGURE_RANKS;
     report_add(words, "%s%s%s", verdict_names[judge_ratio(value, most)], most > 0 ? " " : "",
                report_ratio(value->middle, WORD));
     if (value->range != REPORT_NONE)
         report_add(words, " %s", report_range_words(value, report_ratio, PHRASE));
     report_add(words, ": %s", one->name);
-    if (plot_table_series(table, style, words))
+    if (plot_table_series(table, one->style, words))
         PLOT_ROW(table, row, drawn.middle, drawn.lo, drawn.hi, most, judge_ratio(value, most));
 }
 

@@ -2,6 +2,7 @@
  *
  * The sums and rows are those of suites/peers/pytorch/lockstep_peers/figures.py; the statistics are
  * those of harness/analysis. */
+#include "report/figure.h"
 #include "report/peer.h"
 
 #include <math.h>
@@ -62,16 +63,6 @@ const struct peer_arm *peer_fastest(const struct peer_cell *cell, enum peer_grou
     return group == PEER_ANY && !(there[PEER_PARALLEL] && there[PEER_PLAIN]) ? NULL : best;
 }
 
-/* How many arms the fastest one is chosen from. */
-static size_t peer_choice(const struct peer_cell *cell, enum peer_group group, int devices)
-{
-    size_t n = 0;
-
-    for (size_t a = 0; a < cell->n_arms; ++a)
-        n += is_of_group(&cell->arm[a], group, devices);
-    return n;
-}
-
 const char *peer_parallel_name(const struct peer_cell *cell)
 {
     bool dp = false, ddp = false;
@@ -118,9 +109,9 @@ static const struct peer_arm *fastest_products(const struct peer_cell *cell, int
                                                double *ns)
 {
     const struct peer_arm *best = NULL;
+    bool alone = false;
 
-    *ns = NAN;
-    for (size_t a = 0; a < cell->n_arms && peer_choice(cell, PEER_PRODUCTS, devices) > 0; ++a) {
+    for (size_t a = 0; a < cell->n_arms; ++a) {
         const struct peer_arm *arm = &cell->arm[a];
 
         if (!has_products(arm, devices))
@@ -129,12 +120,13 @@ static const struct peer_arm *fastest_products(const struct peer_cell *cell, int
 
         if (!isfinite(found))
             return NULL;
+        alone = alone || !peer_is_lockstep(arm);
         if (!best || found < *ns) {
             best = arm;
             *ns = found;
         }
     }
-    return best;
+    return alone ? best : NULL;
 }
 
 struct report_value peer_ratio(const struct peer_arm *above, const struct peer_arm *under)
@@ -178,13 +170,16 @@ static const struct {
     bool counted;  /* the name ends with the number of devices */
     bool one;      /* on one device */
     bool may_lack; /* not every cell can have it, and a cell that lacks it has no row */
+    size_t style;  /* of its ratios in the figure; 0: FIGURE_DP */
 } sides[] = {
     [OURS] = {"lockstep ", PEER_LOCKSTEP_DP, .counted = true},
     [ONE] = {"lockstep ", PEER_LOCKSTEP_DP, .counted = true, .one = true},
-    [RANKS] = {"lockstep DDP ", PEER_LOCKSTEP_DDP, .counted = true, .may_lack = true},
+    [RANKS] = {"lockstep DDP ", PEER_LOCKSTEP_DDP, .counted = true, .may_lack = true,
+               .style = FIGURE_RANKS},
     [PROCESSES] = {"lockstep MPI ", PEER_LOCKSTEP_PROCESSES, .counted = true, .may_lack = true},
-    [NCCL] = {"lockstep NCCL ", PEER_LOCKSTEP_DDP_NCCL, .counted = true, .may_lack = true},
-    [BARE] = {"lockstep plain", PEER_LOCKSTEP_PLAIN, .one = true},
+    [NCCL] = {"lockstep NCCL ", PEER_LOCKSTEP_DDP_NCCL, .counted = true, .may_lack = true,
+              .style = FIGURE_RANKS},
+    [BARE] = {"lockstep plain", PEER_LOCKSTEP_PLAIN, .one = true, .style = FIGURE_PLAIN},
     [FASTEST] = {"PyTorch's fastest", .group = PEER_ANY},
     [PARALLEL] = {"PyTorch ", .group = PEER_PARALLEL, .counted = true},
     [PLAIN] = {"PyTorch plain", .group = PEER_PLAIN, .one = true},
@@ -228,18 +223,20 @@ static int devices_of_side(enum side side, int k)
     return sides[side].one ? 1 : k;
 }
 
-/* The time of a side in a round; of products, that of the fastest. */
-static double time_of_side(const struct peer_cell *cell, enum side side, int k, int round)
+/* The arm of a side in a round, and its time; of products, the fastest. NULL: there is none. */
+static const struct peer_arm *arm_of_side(const struct peer_cell *cell, enum side side, int k,
+                                          int round, double *ns)
 {
     const enum peer_group group = sides[side].group;
     const int devices = devices_of_side(side, k);
-    double ns;
+    const struct peer_arm *const arm =
+        group == PEER_PRODUCTS   ? fastest_products(cell, devices, round, ns)
+        : group != PEER_NO_GROUP ? peer_fastest(cell, group, devices)
+                                 : peer_find(cell, sides[side].kind, devices);
 
-    if (group == PEER_PRODUCTS)
-        return fastest_products(cell, devices, round, &ns) ? ns : NAN;
-    return time_in_round(group != PEER_NO_GROUP ? peer_fastest(cell, group, devices)
-                                                : peer_find(cell, sides[side].kind, devices),
-                         false, round);
+    if (!arm || group != PEER_PRODUCTS)
+        *ns = time_in_round(arm, false, round);
+    return arm;
 }
 
 static void add_side_name(struct peer_comparison *one, const struct peer_cell *cell, enum side side,
@@ -252,47 +249,29 @@ static void add_side_name(struct peer_comparison *one, const struct peer_cell *c
         text_add(one->name, sizeof one->name, "%d", devices_of_side(side, k));
 }
 
-/* Names the arm whose products were the fastest in most rounds, if several arms measured them. */
-static void name_fastest_products(const struct peer_cell *cell, int devices,
-                                  struct peer_comparison *one)
-{
-    size_t won[PEER_MAX_ARMS] = {0}, arms = 0, best = 0;
-    double ns;
-
-    for (size_t a = 0; a < cell->n_arms; ++a)
-        arms += has_products(&cell->arm[a], devices);
-    if (arms < 2)
-        return;
-    for (int round = 0; round < PEER_MAX_LAUNCHES; ++round) {
-        const struct peer_arm *arm = fastest_products(cell, devices, round, &ns);
-
-        if (!arm)
-            continue;
-        ++won[arm - cell->arm];
-        ++one->of;
-    }
-    for (size_t a = 1; a < cell->n_arms; ++a)
-        best = won[a] > won[best] ? a : best;
-    one->rounds = won[best];
-    one->fastest = one->of > 0 ? &cell->arm[best] : NULL;
-}
-
 static struct peer_comparison compare_sides(const struct ratio_row *row,
                                             const struct peer_cell *cell, int k)
 {
     const enum side *side = row->side;
     const enum peer_group under = sides[side[1]].group;
     const int devices = devices_of_side(side[1], k);
-    struct peer_comparison one = {.drawn = row->drawn};
+    struct peer_comparison one = {.drawn = row->drawn,
+                                  .style = sides[side[0]].style ? sides[side[0]].style : FIGURE_DP};
     double ratios[PEER_MAX_LAUNCHES];
-    size_t n = 0;
+    size_t n = 0, arms = 0, of = 0, won[PEER_MAX_ARMS] = {0}, best = 0;
 
     for (int round = 0; round < PEER_MAX_LAUNCHES; ++round) {
-        ratios[n] = time_of_side(cell, side[0], k, round) / time_of_side(cell, side[1], k, round);
-        if (side[2] != NO_SIDE)
-            ratios[n] /=
-                time_of_side(cell, side[2], k, round) / time_of_side(cell, side[3], k, round);
+        const struct peer_arm *arm[2] = {NULL};
+        double ns[4] = {1, 1, 1, 1};
+
+        for (size_t s = 0; s < 4 && side[s] != NO_SIDE; ++s)
+            arm[s % 2] = arm_of_side(cell, side[s], k, round, &ns[s]);
+        ratios[n] = ns[0] / ns[1] / (ns[2] / ns[3]);
         n += isfinite(ratios[n]) ? 1 : 0;
+        if (arm[1]) {
+            ++won[arm[1] - cell->arm];
+            ++of;
+        }
     }
     one.value = report_value_of(ratios, n);
     if (row->name) {
@@ -302,10 +281,17 @@ static struct peer_comparison compare_sides(const struct ratio_row *row,
     add_side_name(&one, cell, side[0], k);
     text_add(one.name, sizeof one.name, " / ");
     add_side_name(&one, cell, side[1], k);
-    if (under == PEER_PRODUCTS)
-        name_fastest_products(cell, devices, &one);
-    else if (under != PEER_NO_GROUP && peer_choice(cell, under, devices) > 1)
-        one.fastest = peer_fastest(cell, under, devices);
+    /* The arm that was the fastest in most rounds, if there are several. */
+    for (size_t a = 0; a < cell->n_arms && under != PEER_NO_GROUP; ++a) {
+        arms += under == PEER_PRODUCTS ? has_products(&cell->arm[a], devices)
+                                       : is_of_group(&cell->arm[a], under, devices);
+        best = won[a] > won[best] ? a : best;
+    }
+    if (arms < 2 || of == 0)
+        return one;
+    one.fastest = &cell->arm[best];
+    one.rounds = won[best];
+    one.of = under == PEER_PRODUCTS ? of : 0;
     return one;
 }
 
