@@ -57,6 +57,7 @@ enum report_metric_id {
     REPORT_SPEEDUP,    /* against base */
     REPORT_EFFICIENCY, /* speed-up per device */
     REPORT_OF_CORES,   /* speed-up against the plain program on as many cores */
+    REPORT_BESIDE,     /* mode ddp: its step over that of peer */
     REPORT_OUTSIDE,    /* time of a step outside matrix products */
     REPORT_MOVED,      /* bytes per step between devices */
     REPORT_PEAK,       /* bytes of the device that held most */
@@ -115,7 +116,6 @@ struct report_point {
     const struct report_point *peer; /* mode ddp: the same cell in DataParallel, or NULL */
     /* On several devices: the plain program on as many cores, with the same base, or NULL. */
     const struct report_point *cores;
-    struct report_value beside;    /* its step over the step of peer */
     struct report_slowest slowest; /* mode ddp: its slowest rank */
     /* The product rate of its group, and the stated peak of a device (NaN: none). */
     struct report_rate product_rate;
@@ -412,8 +412,6 @@ bool report_unmeasured(const struct report_value *value);
 const char *report_ratio_words(const struct report_value *value, char text[32]);
 /* "?" after a step, a rate or a speed-up that is not certain, else "". */
 const char *report_doubt_mark(const struct report_point *point, int metric);
-/* The same after its step over that of its peer. */
-const char *report_beside_mark(const struct report_point *point);
 /* How many of its launches, or of its pairs, were disturbed. */
 size_t report_count_disturbed(const struct report_point *point, int metric);
 /* Whether its whole efficiency, or without an interval its middle, is so far above its bound that

@@ -4,31 +4,6 @@
 
 #include <math.h>
 
-const char *report_doubt_mark(const struct report_point *point, int metric)
-{
-    const bool judged = metric <= REPORT_OF_CORES && isfinite(report_middle(point, metric)) &&
-                        !(report_is_ratio(metric) && point->base == point);
-
-    return judged && report_doubt_of(point, metric) ? "?" : "";
-}
-
-const char *report_beside_mark(const struct report_point *point)
-{
-    const struct report_value *value = &point->beside;
-    const double times = report_widening(point->alike);
-    size_t disturbed = 0, n = 0;
-    struct report_pair pair;
-
-    for (size_t at[2] = {0}; report_pair_next(point, point->peer, at, &pair); ++n)
-        disturbed += report_disturbed(pair.row) || report_disturbed(pair.base);
-    return report_point_failed(point) || report_point_failed(point->peer) ||
-                   value->range != REPORT_INTERVAL || report_beyond(point) ||
-                   (double)disturbed > REPORT_DISTURBED_MOST * (double)n ||
-                   times * (value->hi - value->lo) >= 0.2 * value->middle
-               ? "?"
-               : "";
-}
-
 bool report_unmeasured(const struct report_value *value)
 {
     return value->range >= REPORT_LAUNCHES &&
@@ -66,7 +41,18 @@ struct stats_interval report_widened(const struct report_point *point, int metri
 /* The point that a ratio is against, or the point itself; NULL: there is none. */
 static const struct report_point *report_against(const struct report_point *point, int metric)
 {
-    return metric == REPORT_OF_CORES ? point->cores : report_is_ratio(metric) ? point->base : point;
+    return metric == REPORT_OF_CORES ? point->cores
+           : metric == REPORT_BESIDE ? point->peer
+           : report_is_ratio(metric) ? point->base
+                                     : point;
+}
+
+const char *report_doubt_mark(const struct report_point *point, int metric)
+{
+    const bool judged = metric <= REPORT_BESIDE && isfinite(report_middle(point, metric)) &&
+                        !(report_is_ratio(metric) && report_against(point, metric) == point);
+
+    return judged && report_doubt_of(point, metric) ? "?" : "";
 }
 
 size_t report_count_disturbed(const struct report_point *point, int metric)

@@ -23,6 +23,7 @@ const struct report_metric report_metrics[REPORT_PHASE + 1] = {
                            .range = REPORT_WHERE_KNOWN},
     [REPORT_OF_CORES] = {report_ratio, "Against one process, same cores",
                          .column = REPORT_WHERE_KNOWN, .range = REPORT_WHERE_KNOWN},
+    [REPORT_BESIDE] = {.number = report_ratio},
     [REPORT_OUTSIDE] = {report_share, "Outside matrix products", .column = REPORT_WHERE_KNOWN,
                         CELL(outside_frac)},
     [REPORT_MOVED] = {report_bytes, "Moved per step", .column = REPORT_WHERE_KNOWN,
@@ -50,7 +51,7 @@ const struct report_metric *report_metric_of(int metric)
 
 bool report_is_ratio(int metric)
 {
-    return metric >= REPORT_SPEEDUP && metric <= REPORT_OF_CORES;
+    return metric >= REPORT_SPEEDUP && metric <= REPORT_BESIDE;
 }
 
 int report_rival(const struct report_point *point)

@@ -141,7 +141,6 @@ static void find_bases(struct report_group *group, double scratch[])
         if (report_is_ddp(point))
             point->rank = find_one(group->rank, key->bucket_bytes, batch);
         point->base = point->plain ? point->plain : point->single ? point->single : point->rank;
-        point->beside = report_unknown;
         if (point->verified == 0)
             continue;
         if (point->base) {
@@ -163,7 +162,7 @@ static void find_bases(struct report_group *group, double scratch[])
                 const struct report_value faster = paired_speedup(point, dp, scratch);
 
                 point->peer = dp;
-                point->beside = report_inverse(&faster, 1.0);
+                point->value[REPORT_BESIDE] = report_inverse(&faster, 1.0);
             }
     }
     for (struct report_point *point = group->point; point < end; ++point)

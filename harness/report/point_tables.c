@@ -295,9 +295,8 @@ static void cells_of_peer(struct grid *grid, const struct report_point *point)
     cells_of_ranks(grid, point);
     report_cell_metric(grid, point->peer, REPORT_STEP);
     report_cell_metric(grid, point, REPORT_STEP);
-    grid_cell(grid, "number", "%s%s", report_ratio_words(&point->beside, WORD),
-              report_unmeasured(&point->beside) ? "" : report_beside_mark(point));
-    report_cell_range(grid, &point->beside, report_ratio);
+    report_cell_metric(grid, point, REPORT_BESIDE);
+    report_cell_range(grid, &point->value[REPORT_BESIDE], report_ratio);
     report_cell_metric(grid, point->peer, REPORT_MOVED);
     report_cell_metric(grid, point, REPORT_MOVED);
     report_cell_metric(grid, point->peer, REPORT_PEAK);

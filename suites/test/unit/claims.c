@@ -155,8 +155,8 @@ Test(claims, a_ratio_and_its_inverse_say_the_same)
     /* The ratios by launch are 1.33, 0.77, 1.04, 1.27, 0.9, 0.94: the interval is 0.9375 to 1.04.
      */
     cr_assert(ddp->peer == one);
-    bench_value(&ddp->beside, 1 / ((150.0 / 160 + 130.0 / 125) / 2), 90.0 / 120, 130.0 / 100,
-                REPORT_INTERVAL, 6);
+    bench_value(&ddp->value[REPORT_BESIDE], 1 / ((150.0 / 160 + 130.0 / 125) / 2), 90.0 / 120,
+                130.0 / 100, REPORT_INTERVAL, 6);
     check_words(bench, REPORT_TABLE_RANKS, "DDP / DP, by launch", 0, "1.01?");
     check_words(bench, REPORT_TABLE_RANKS, "DDP / DP, by launch", 1, "[0.75, 1.30]");
     bench_close(bench);
