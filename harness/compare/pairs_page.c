@@ -262,7 +262,7 @@ static int write_forest(struct plot *plot)
         report_add(words, ": %s", name);
         if (plot_table_series(&table, (size_t)judged->verdict + 1, words))
             plot_table_row(&table,
-                           (const double[]){(double)table.series, ratio,
+                           (const double[]){(double)table.series + 1, ratio,
                                             spread ? judged->lo : ratio,
                                             spread ? judged->hi : ratio, judged->verdict},
                            5);

@@ -170,6 +170,7 @@ static void end_table_panel(struct plot_table *table)
     if (table->plot->panels > 0)
         plot_list(table->plot, "styles", table->style, table->series);
     table->series = 0;
+    table->begins = false;
 }
 
 bool plot_table_panel(struct plot_table *table, const char *title, const char *setting,
@@ -193,16 +194,22 @@ bool plot_table_panel(struct plot_table *table, const char *title, const char *s
 
 bool plot_table_series(struct plot_table *table, size_t style, const char *label)
 {
-    if (table->series == PLOT_MAX_SERIES)
-        return false;
-    table->style[table->series++] = style;
-    fputs(table->blocks++ > 0 ? "\n\n" : "", table->out.file);
-    add_words(table->plot, label);
-    return true;
+    table->begins = table->series < PLOT_MAX_SERIES;
+    if (table->begins) {
+        table->style[table->series] = style;
+        snprintf(table->label, sizeof table->label, "%s", label);
+    }
+    return table->begins;
 }
 
 void plot_table_row(struct plot_table *table, const double number[], size_t n)
 {
+    if (table->begins) {
+        ++table->series;
+        fputs(table->blocks++ > 0 ? "\n\n" : "", table->out.file);
+        add_words(table->plot, table->label);
+    }
+    table->begins = false;
     for (size_t i = 0; i < n; ++i) {
         if (isfinite(number[i]))
             fprintf(table->out.file, "%.9g", number[i]);

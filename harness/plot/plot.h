@@ -80,6 +80,8 @@ struct plot_table {
     int blocks;                    /* written so far */
     size_t style[PLOT_MAX_SERIES]; /* of the series of this panel: what the script makes of it */
     size_t series;
+    bool begins;           /* a series, with its first row */
+    char label[PLOT_TEXT]; /* of that series */
 };
 
 int plot_table_open(struct plot_table *table, struct plot *plot, const struct plot_grid *grid,
@@ -87,7 +89,7 @@ int plot_table_open(struct plot_table *table, struct plot *plot, const struct pl
 /* The next panel. False: there are too many, and it is counted as left out. */
 bool plot_table_panel(struct plot_table *table, const char *title, const char *setting,
                       const char *note);
-/* The next series of the panel, at least one row of which must follow. False: too many. */
+/* The next series of the panel; one without a row is left out. False: too many. */
 bool plot_table_series(struct plot_table *table, size_t style, const char *label);
 void plot_table_row(struct plot_table *table, const double number[], size_t n);
 #define PLOT_ROW(table, ...)                                                                       \

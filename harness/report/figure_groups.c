@@ -155,21 +155,18 @@ static void write_roofline_panel(struct plot_table *table, const struct report_g
     for (size_t s = 0; s < figure_styles(plot); ++s) {
         const size_t style = figure_nth_style(s), devices = figure_most_devices(group, style);
         char label[PLOT_TEXT];
-        bool begun = false;
 
         figure_style_words(plot, style, label);
         if (style != FIGURE_PLAIN)
             report_add(label, " on %zu", devices);
+        if (!plot_table_series(table, style, label))
+            break;
         for (size_t at = 0; (point = figure_next(group, style, devices, &at)) != NULL;) {
             const struct figure_value flops = figure_value(&point->value[REPORT_FLOPS], 1e-9);
 
-            if (!is_on_roofline(point))
-                continue;
-            if (!begun && !plot_table_series(table, style, label))
-                break;
-            begun = true;
-            PLOT_ROW(table, per_byte(point), flops.middle, flops.lo, flops.hi,
-                     figure_hollow(point));
+            if (is_on_roofline(point))
+                PLOT_ROW(table, per_byte(point), flops.middle, flops.lo, flops.hi,
+                         figure_hollow(point));
         }
     }
 }
@@ -280,16 +277,16 @@ static void write_scaling_panel(struct plot_table *table, const struct report_gr
     plot_list(table->plot, "counts", panel.devices, panel.n);
     for (size_t s = 1; s < figure_styles(plot); ++s) {
         const size_t style = figure_nth_style(s);
-        bool begun = false;
 
         figure_style_words(plot, style, label);
+        if (!plot_table_series(table, style, label))
+            break;
         for (size_t i = 0; i < panel.n; ++i) {
             const size_t devices = panel.devices[i];
             const struct report_point *point = point_at(&panel, style, devices);
 
-            if (!point || (!begun && !plot_table_series(table, style, label)))
+            if (!point)
                 continue;
-            begun = true;
             /* The roof is the speed-up if a step took only as long as its reduction alone; 0: it is
              * not known, or not lower than the bound. */
             const double bound = point->bound * (double)devices;
@@ -312,18 +309,16 @@ static void write_scaling_panel(struct plot_table *table, const struct report_gr
     const struct peer_record *peers = figure_report(plot)->peer;
     const struct peer_arm *arm[2] = {peer_fastest(panel.peer, PEER_PLAIN, 1),
                                      peer_fastest(panel.peer, PEER_PARALLEL, peers->devices)};
-    bool begun = false;
 
     figure_style_words(plot, FIGURE_PYTORCH, label);
+    if (!plot_table_series(table, FIGURE_PYTORCH, label))
+        return;
     for (int i = 0; i < 2; ++i) {
         const struct report_value value =
             peer_ratio(peer_find(panel.peer, PEER_LOCKSTEP_PLAIN, 1), arm[i]);
 
         if (!isfinite(value.middle))
             continue;
-        if (!begun && !plot_table_series(table, FIGURE_PYTORCH, label))
-            return;
-        begun = true;
         table->plot->marks |= COMPARED;
         write_speedup(table, arm[i]->devices, &value, peers->oversubscribed, 0.0, 0.0);
     }
@@ -408,7 +403,7 @@ static void write_bandwidth_panel(struct plot_table *table, const struct report_
     const struct record_key *key = points->key;
     char title[PLOT_TEXT] = "", setting[PLOT_TEXT] = "", note[PLOT_TEXT] = "";
     size_t verified = 0, line = 0;
-    bool hollow = false, begun = false;
+    bool hollow = false;
 
     for (size_t i = 0; i < group->n; ++i) {
         verified += points[i].verified > 0;
@@ -426,23 +421,19 @@ static void write_bandwidth_panel(struct plot_table *table, const struct report_
     if (!plot_table_panel(table, title, setting, note))
         return;
     /* Points on the same number of devices are a line; they follow each other, ordered by size. */
-    for (size_t i = 0; i < group->n && line < MOST_LINES; ++i) {
+    for (size_t i = 0; i < group->n; ++i) {
         const struct figure_value speed = figure_value(&points[i].value[REPORT_BUSBW], 1e-9);
         const int devices = points[i].key->n_devices;
         char label[PLOT_TEXT] = "";
 
         report_add(label, "%d devices", devices);
-        if (points[i].verified > 0 && !begun &&
-            !plot_table_series(table, FIRST_STYLE + NEXT_STYLE * line, label))
+        if ((i == 0 || points[i - 1].key->n_devices != devices) &&
+            (line == MOST_LINES ||
+             !plot_table_series(table, FIRST_STYLE + NEXT_STYLE * line++, label)))
             return;
-        begun = begun || points[i].verified > 0;
         if (points[i].verified > 0)
             PLOT_ROW(table, (double)points[i].key->size_bytes, speed.middle, speed.lo, speed.hi,
                      figure_hollow(&points[i]));
-        if (i + 1 == group->n || points[i + 1].key->n_devices != devices) {
-            begun = false;
-            ++line;
-        }
     }
 }
 

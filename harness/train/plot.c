@@ -27,20 +27,18 @@ static void add_curve(struct plot_table *table, const struct subject *subject, u
                       size_t curve, const char *label)
 {
     const size_t every = subject->options->epochs / (MARKS - 2) + 1;
-    bool begun = false;
 
+    if (!plot_table_series(table, table->series + 1, label))
+        return;
     for (size_t i = 0; i < subject->n; ++i) {
         const struct train_epoch *epoch = &subject->epoch[i];
         const double y = *(const double *)(const void *)((const char *)epoch + curve);
         /* A text has the millions of tokens so far on the x axis. */
         const double x = epoch->context > 0 ? (double)epoch->tokens / 1e6 : (double)epoch->epoch;
 
-        if (epoch->seed != seed || !isfinite(y) ||
-            (epoch->epoch % every != 0 && epoch->epoch != subject->options->epochs) ||
-            (!begun && !plot_table_series(table, table->series + 1, label)))
-            continue;
-        begun = true;
-        plot_table_row(table, (const double[]){x, y}, 2);
+        if (epoch->seed == seed && isfinite(y) &&
+            (epoch->epoch % every == 0 || epoch->epoch == subject->options->epochs))
+            plot_table_row(table, (const double[]){x, y}, 2);
     }
 }
 
