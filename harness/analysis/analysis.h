@@ -109,6 +109,8 @@ struct report_point {
     const struct report_row *middle; /* launch of the (lower) median step, or NULL */
     struct report_value value[REPORT_METRICS];
     size_t bucket; /* mode ddp: index of its bucket in report->bucket */
+    bool weak;     /* weak scaling: its batch is rows per device, and not those of all */
+    size_t batch;
     /* The verified base cases, NULL: none. rank is DDP on one rank; only mode ddp has it. */
     const struct report_point *plain, *single, *rank;
     const struct report_point *base; /* plain, else single, else rank, else NULL */
@@ -154,7 +156,6 @@ struct report_group {
     struct report_point *point; /* the first of them, in the points of the report */
     size_t n, n_cores;
     struct report_ones plain, single, rank; /* base cases: of mode plain, dp and ddp */
-    const char *scaling; /* "strong": the batch is that of all devices; "weak": rows per device */
 };
 
 /* Counts of launches. planned counts the launches with a row and the missing ones. */

@@ -85,8 +85,7 @@ const char *report_training_words(const struct report *report, const struct repo
     if (value->range == REPORT_LAUNCHES)
         report_add(text, " in %zu launches", value->n);
     report_add(text, "%sbatch %zu%s; ", value->range == REPORT_NONE ? "" : "; ",
-               point->base->key->global_batch,
-               strcmp(point->row->run->scaling, "weak") == 0 ? " per device" : "");
+               point->base->key->global_batch, point->weak ? " per device" : "");
     if (report_beyond(point))
         report_add(text, "more than is possible, %.2f: one device was disturbed)", possible);
     else if (!open &&

@@ -125,7 +125,6 @@ static const struct report_point *find_one(struct report_ones ones, size_t bucke
 
 static void find_bases(struct report_group *group, double scratch[])
 {
-    const bool weak = strcmp(group->scaling, "weak") == 0;
     struct report_point *const end = group->point + group->n, *const all = end + group->n_cores;
 
     group->plain = find_ones(group, "plain");
@@ -133,13 +132,11 @@ static void find_bases(struct report_group *group, double scratch[])
     group->rank = find_ones(group, "ddp");
     for (struct report_point *point = group->point; point < all; ++point) {
         const struct record_key *key = point->key;
-        const size_t batch = weak && key->n_devices > 0 ? key->global_batch / (size_t)key->n_devices
-                                                        : key->global_batch;
 
-        point->plain = find_one(group->plain, 0, batch);
-        point->single = find_one(group->single, 0, batch);
+        point->plain = find_one(group->plain, 0, point->batch);
+        point->single = find_one(group->single, 0, point->batch);
         if (report_is_ddp(point))
-            point->rank = find_one(group->rank, key->bucket_bytes, batch);
+            point->rank = find_one(group->rank, key->bucket_bytes, point->batch);
         point->base = point->plain ? point->plain : point->single ? point->single : point->rank;
         if (point->verified == 0)
             continue;
@@ -223,9 +220,13 @@ void report_points_make(struct report *report)
             struct report_point *point = &report->point[report->n_points];
 
             if (i == 0 || !report_same_group(row - 1, row))
-                report->group[report->n_groups++] =
-                    (struct report_group){.point = point, .scaling = row->run->scaling};
-            *point = (struct report_point){.row = row, .key = &row->cell->key};
+                report->group[report->n_groups++] = (struct report_group){.point = point};
+            *point = (struct report_point){.row = row,
+                                           .key = &row->cell->key,
+                                           .weak = strcmp(row->run->scaling, "weak") == 0,
+                                           .batch = row->cell->key.global_batch};
+            if (point->weak && point->key->n_devices > 0)
+                point->batch /= (size_t)point->key->n_devices;
             ++report->n_points;
             if (report_is_cores(point))
                 ++report->group[report->n_groups - 1].n_cores;

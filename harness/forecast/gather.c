@@ -91,25 +91,12 @@ static int add_to_setting(struct forecast *forecast, const struct report_point *
 
 /* ---- series ---------------------------------------------------------------------------------- */
 
-static bool is_weak(const struct report_point *point)
-{
-    return strcmp(point->row->run->scaling, "weak") == 0;
-}
-
-/* The batch, or the rows of each rank: what stays as it is when there are more ranks. */
-static size_t series_rows(const struct report_point *point)
-{
-    const struct record_key *key = &point->row->cell->key;
-
-    return is_weak(point) ? key->global_batch / (size_t)key->n_devices : key->global_batch;
-}
-
 bool forecast_series_has(const struct forecast_series *series, size_t index)
 {
     const struct report_point *point = series->setting->point[index];
 
-    return series->model == series->setting->model[index] && series->weak == is_weak(point) &&
-           series->rows == series_rows(point);
+    return series->model == series->setting->model[index] && series->weak == point->weak &&
+           series->rows == point->batch;
 }
 
 static void add_to_series(struct forecast *forecast, const struct forecast_setting *setting,
@@ -126,8 +113,8 @@ static void add_to_series(struct forecast *forecast, const struct forecast_setti
         series[forecast->n_series++] = (struct forecast_series){.point = point,
                                                                 .setting = setting,
                                                                 .model = setting->model[index],
-                                                                .rows = series_rows(point),
-                                                                .weak = is_weak(point)};
+                                                                .rows = point->batch,
+                                                                .weak = point->weak};
     else if (point->row->cell->key.n_devices > series[i].point->row->cell->key.n_devices)
         series[i].point = point;
 }

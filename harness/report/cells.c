@@ -41,7 +41,7 @@ const char *report_setting_words(const struct report *report, const struct repor
     for (size_t r = 1; r < report->n_runs && !many_lists; ++r)
         many_lists = strcmp(report->run[r].run->devices, report->run[0].run->devices) != 0;
     plan_axes_words(key, ", ", false, axes);
-    snprintf(text, REPORT_CELL_TEXT, "%s scaling, %s, %s/%s on %s%s", group->scaling, key->dtype,
+    snprintf(text, REPORT_CELL_TEXT, "%s scaling, %s, %s/%s on %s%s", row->run->scaling, key->dtype,
              key->backend, key->communicator, row->kind, axes);
     if (report_simulated(row))
         report_add(text, ", SIMULATED");

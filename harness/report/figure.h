@@ -30,9 +30,6 @@ REPORT_FIGURE_LIST(FIGURE_DECLARE)
 
 const struct report *figure_report(const struct plot *plot);
 
-/* The batch as axes show it: that of all devices, or with weak scaling that of one device. */
-size_t figure_batch_of(const struct report_group *group, const struct report_point *point);
-bool figure_is_weak(const struct report_group *group);
 bool figure_hollow(const struct report_point *point);
 /* Lists the different batches of verified points, ascending. It writes at most capacity numbers,
  * and returns how many. */

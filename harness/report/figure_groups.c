@@ -80,7 +80,7 @@ static void write_batch_panel(struct plot_table *table, const struct report_grou
             const bool reaches = !knee && rate.hi >= KNEE * line.best;
             size_t place = 0;
 
-            while (place < batches.n && batches.list[place] != figure_batch_of(group, point))
+            while (place < batches.n && batches.list[place] != point->batch)
                 ++place;
             /* A line has a gap at a batch that other lines have and it lacks. */
             if (last < batches.n && place > last + 1)
@@ -197,7 +197,7 @@ static const struct report_point *point_at(const struct panel *panel, size_t sty
     const struct report_point *point;
 
     for (size_t at = 0; (point = figure_next(panel->group, style, devices, &at)) != NULL;)
-        if (figure_batch_of(panel->group, point) == panel->batch)
+        if (point->batch == panel->batch)
             return isfinite(report_middle(point, REPORT_SPEEDUP)) ? point : NULL;
     return NULL;
 }
@@ -210,7 +210,7 @@ static bool panel_make(const struct plot *plot, const struct report_group *group
 {
     const struct peer_record *peers = figure_report(plot)->peer;
     const struct report_row *row = group->point->row;
-    const bool compared = peers && !figure_is_weak(group) &&
+    const bool compared = peers && !group->point->weak &&
                           strcmp(row->cell->key.dtype, "f32") == 0 &&
                           peer_same_machine(peers, row->run);
     const struct report_point *best = report_answer_of(figure_report(plot)).best;
@@ -239,7 +239,7 @@ static bool panel_make(const struct plot *plot, const struct report_group *group
         if (at.n > panel->n || (at.n == panel->n && (at.peer || !panel->peer)))
             *panel = at;
         if (at.n > 1 && best >= group->point && best < group->point + group->n &&
-            at.batch == figure_batch_of(group, best)) {
+            at.batch == best->batch) {
             *panel = at;
             break;
         }
@@ -270,7 +270,7 @@ static void write_scaling_panel(struct plot_table *table, const struct report_gr
     if (!panel_make(table->plot, group, &panel))
         return;
     snprintf(batch, sizeof batch, "%s %zu rows%s",
-             figure_is_weak(group) ? "batch per device" : "batch", panel.batch,
+             group->point->weak ? "batch per device" : "batch", panel.batch,
              panel.doubtful ? "; hollow: not certain" : "");
     if (!figure_panel(table, group, panel.hollow, batch))
         return;

@@ -65,7 +65,7 @@ static void write_map_panel(struct plot_table *table, const struct map *map,
                                  : report_doubt_of(point, REPORT_SPEEDUP) ? OPEN
                                                                           : SHOWN;
         const size_t x = place_in(map->devices, map->n_devices, (size_t)point->key->n_devices);
-        const size_t y = place_in(map->batch, map->n_batches, figure_batch_of(group, point));
+        const size_t y = place_in(map->batch, map->n_batches, point->batch);
         const bool disturbed = report_count_disturbed(point, REPORT_STEP) > 0 ||
                                report_count_disturbed(point->base, REPORT_STEP) > 0;
 
@@ -98,8 +98,7 @@ static struct map map_make(const struct report *report)
                 continue;
             map.n_devices = report_insert(map.devices, map.n_devices, PLOT_MAX_TICKS,
                                           (size_t)point->key->n_devices);
-            map.n_batches = report_insert(map.batch, map.n_batches, PLOT_MAX_TICKS,
-                                          figure_batch_of(&report->group[g], point));
+            map.n_batches = report_insert(map.batch, map.n_batches, PLOT_MAX_TICKS, point->batch);
         }
     map.n_devices = thin_list(map.devices, map.n_devices, MOST_COUNTS, &map.more);
     map.n_batches = thin_list(map.batch, map.n_batches, MOST_BATCHES, &map.more);

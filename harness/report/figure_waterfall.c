@@ -116,7 +116,7 @@ static size_t choose_modes(const struct plot *plot, const struct report_group *g
             devices = (size_t)point->key->n_devices;
         for (size_t at = 0;
              devices > 1 && (point = figure_next(group, style, devices, &at)) != NULL;)
-            if (point->base && figure_batch_of(group, point) == batch) {
+            if (point->base && point->batch == batch) {
                 points[n++] = point;
                 break;
             }
@@ -126,7 +126,7 @@ static size_t choose_modes(const struct plot *plot, const struct report_group *g
 
 static bool has_shard(const struct report_group *group, const struct report_point *point)
 {
-    return figure_is_weak(group) || find_shard(group, point) != NULL;
+    return group->point->weak || find_shard(group, point) != NULL;
 }
 
 /* Chooses the smallest batch that has a waterfall, the first one that reaches 90 % of the best
@@ -220,7 +220,7 @@ static void write_terms(struct plot_table *table, const struct level level[LEVEL
 static void write_mode(struct plot_table *table, const struct report_group *group,
                        const struct report_point *point, double scratch[], double *row)
 {
-    const bool weak = figure_is_weak(group);
+    const bool weak = group->point->weak;
     /* With weak scaling the base has the rows of one device, so its whole step is the ideal. */
     struct level level[LEVELS] = {
         [IDEAL] = {point->base, floor_of, weak ? 1 : 1 / (double)point->key->n_devices, NAN},
@@ -287,7 +287,7 @@ static void write_waterfall_panel(struct plot_table *table, const struct report_
     }
     /* A panel may cut the end of a long name, and of the setting. */
     plan_axes_words(&row->cell->key, ", ", false, axes);
-    report_add(title, "%s %zu%s, %s", figure_is_weak(group) ? "batch per device" : "batch", batch,
+    report_add(title, "%s %zu%s, %s", group->point->weak ? "batch per device" : "batch", batch,
                axes, row->cell->key.workload);
     if (report_simulated(row))
         report_add(note, "SIMULATED, not measured");

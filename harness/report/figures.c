@@ -25,19 +25,6 @@ const struct report *figure_report(const struct plot *plot)
 
 /* ---- what writers share ------------------------------------------------------------------- */
 
-bool figure_is_weak(const struct report_group *group)
-{
-    return strcmp(group->scaling, "weak") == 0;
-}
-
-size_t figure_batch_of(const struct report_group *group, const struct report_point *point)
-{
-    const struct record_key *key = point->key;
-
-    return figure_is_weak(group) && key->n_devices > 0 ? key->global_batch / (size_t)key->n_devices
-                                                       : key->global_batch;
-}
-
 bool figure_hollow(const struct report_point *point)
 {
     return report_oversubscribed(point) || report_simulated(point->middle);
@@ -50,7 +37,7 @@ size_t figure_batches(const struct report_group *group, size_t list[], size_t ca
     for (const struct report_point *point = group->point; point < group->point + group->n;
          ++point) {
         if (point->verified > 0)
-            n = report_insert(list, n, capacity, figure_batch_of(group, point));
+            n = report_insert(list, n, capacity, point->batch);
     }
     return n;
 }

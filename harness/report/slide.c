@@ -56,9 +56,8 @@ static void panel_add(struct slide *slide, struct panel panel, const struct repo
         const int devices = point->key->n_devices;
         const struct report_point **of = &panel.layer[report_is_ddp(point)];
 
-        if (!report_is_setting(slide->answer, point) ||
-            figure_batch_of(group, point) != panel.batch || devices < panel.devices ||
-            (!most && devices > panel.devices))
+        if (!report_is_setting(slide->answer, point) || point->batch != panel.batch ||
+            devices < panel.devices || (!most && devices > panel.devices))
             continue;
         if (devices > panel.devices)
             memset(panel.layer, 0, sizeof panel.layer);
@@ -144,7 +143,6 @@ static void add_setting(char text[REPORT_CELL_TEXT], const struct plot *plot,
     const struct report *report = figure_report(plot);
     const struct report_value *value = &point->value[report_rival(point)];
     const struct record_key *key = point->key;
-    const bool weak = strcmp(point->row->run->scaling, "weak") == 0;
 
     report_add(text, "%s", report_ratio_words(value, WORD));
     if (!report_unmeasured(value))
@@ -158,7 +156,7 @@ static void add_setting(char text[REPORT_CELL_TEXT], const struct plot *plot,
         text, "%s%s on %d devices, %.*s%s, %zu rows%s)", value->range != REPORT_NONE ? "; " : "",
         figure_style_words(plot, figure_style(point), PHRASE), key->n_devices,
         report_name_length(report, key->workload), key->workload, report_axes_words(key, PHRASE),
-        point->base->key->global_batch, weak ? " per device" : "");
+        point->base->key->global_batch, point->weak ? " per device" : "");
 }
 
 /* Three texts: whether several devices pay, where most, and what is not certain; where least, how
@@ -252,7 +250,7 @@ static void write_panel(struct plot_table *table, const struct panel *panel,
 
     report_add(title, "%.*s%s", report_name_length(report, workload), workload,
                report_axes_words(panel->group->point->key, PHRASE));
-    report_add(rows, "%zu rows%s", panel->batch, figure_is_weak(panel->group) ? " per device" : "");
+    report_add(rows, "%zu rows%s", panel->batch, panel->group->point->weak ? " per device" : "");
     for (size_t l = 0; all && l < LAYERS; ++l)
         if (panel->layer[l] == sum->best || (panel->layer[l] && panel->layer[l] == sum->worst))
             report_add(rows, panel->layer[l] == sum->best ? ": the best" : ": the worst");
@@ -303,11 +301,10 @@ static void write_slide(struct plot_table *table)
         const struct report_point *end = ends[i / report->n_groups];
 
         if (end >= group->point && end < group->point + group->n)
-            panel_add(&slide,
-                      (struct panel){.group = group,
-                                     .batch = figure_batch_of(group, end),
-                                     .devices = end->key->n_devices},
-                      end);
+            panel_add(
+                &slide,
+                (struct panel){.group = group, .batch = end->batch, .devices = end->key->n_devices},
+                end);
     }
     /* Each round takes the next smaller batch of each workload. */
     for (size_t i = 0; i < MOST_PANELS * report->n_groups; ++i) {

@@ -139,8 +139,7 @@ static void say_scaling(struct text_out *out, const struct report_group *group,
     char text[REPORT_CELL_TEXT] = "";
     bool first = true;
 
-    report_add(text, "%zu rows%s", best->base->key->global_batch,
-               strcmp(group->scaling, "weak") == 0 ? " per device" : "");
+    report_add(text, "%zu rows%s", best->base->key->global_batch, best->weak ? " per device" : "");
     for (size_t i = 0; i < sizeof bases / sizeof bases[0]; ++i) {
         if (!bases[i])
             continue;
