@@ -158,27 +158,34 @@ static void write_html(struct text_out *out, const struct grid *grid)
     const bool folds = grid->fold != GRID_PLAIN;
     const char *name[REPEATED] = {NULL}, *link = NULL;
     int column = 0, headings = 0;
+    const char *group = NULL; /* a row of it may follow */
     bool begun = false;
     struct piece piece;
 
     text_print(out, "<div class=\"scroll%s\" tabindex=\"0\">\n<table>\n<thead><tr>",
                folds ? " long" : "");
-    for (size_t at = 0; grid_next(grid, &at, &piece);)
-        if (piece.kind == HEADING) {
-            text_print(out, "<th scope=\"col\" class=\"%s\">%s</th>", piece.class, piece.words);
-            if (!folds && headings < REPEATED)
-                name[headings++] = piece.words;
-        }
+    for (size_t at = 0; grid_next(grid, &at, &piece);) {
+        if (piece.kind != HEADING)
+            continue;
+        text_print(out, "<th scope=\"col\" class=\"%s\">%s</th>", piece.class, piece.words);
+        if (!folds && headings < REPEATED)
+            name[headings++] = piece.words;
+    }
     fputs("</tr></thead>\n<tbody>\n", out->file);
     for (size_t at = 0; grid_next(grid, &at, &piece);) {
-        if ((piece.kind == GROUP || piece.kind == LINE) && begun)
+        const bool opens = piece.kind == ROW && group;
+
+        if (begun && (piece.kind == LINE || opens))
             fputs("</tbody>\n<tbody>\n", out->file);
-        if (piece.kind == GROUP)
+        if (opens)
             text_print(out,
                        "<tr><th class=\"group\" scope=\"rowgroup\" colspan=\"%d\">"
                        "<span>%s</span></th></tr>\n",
-                       grid->columns, piece.words);
+                       grid->columns, group);
+        if (piece.kind == GROUP)
+            group = piece.words;
         else if (piece.kind == ROW) {
+            group = NULL;
             text_print(out, piece.class[0] != '\0' ? "<tr class=\"%s\">" : "<tr>", piece.class);
             column = 0;
         } else if (piece.kind == LINK) {
@@ -193,7 +200,7 @@ static void write_html(struct text_out *out, const struct grid *grid)
             fputs(++column == grid->columns ? "</tr>\n" : "", out->file);
             link = NULL;
         }
-        begun = begun || (piece.kind != HEADING && piece.kind != NAME);
+        begun |= piece.kind == ROW;
     }
     fputs("</tbody>\n</table>\n</div>\n", out->file);
 }

@@ -42,7 +42,7 @@ void grid_close(struct grid *grid);
 void grid_heading(struct grid *grid, const char *class, const char *name);
 /* Several of one class, with "|" between their names. */
 void grid_headings(struct grid *grid, const char *class, const char *names);
-/* Rows that follow are of this group, on a page and in CSV. */
+/* Rows that follow, if any, are of this group, on a page and in CSV. */
 void grid_group(struct grid *grid, const char *words);
 /* The name of the rows that follow, in Markdown. */
 void grid_name(struct grid *grid, const char *words);

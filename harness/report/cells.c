@@ -216,12 +216,8 @@ void report_fill_bases(struct grid *grid, const struct report *report)
         grid_heading(grid, "number", range);
     }
     for (size_t g = 0; g < report->n_groups; ++g) {
-        bool begun = false;
-
+        report_table_group(grid, report, &report->group[g]);
         for (size_t at[3] = {0}; report_base_next(&report->group[g], at, &base);) {
-            if (!begun)
-                report_table_group(grid, report, &report->group[g]);
-            begun = true;
             add_base(grid, &base, others);
             if (ranks)
                 cells_of_base(grid, base.rank, true);

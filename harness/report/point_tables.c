@@ -17,17 +17,13 @@ static void fill_rows(struct grid *grid, const struct report *report,
 {
     for (size_t g = 0; g < report->n_groups; ++g) {
         const struct report_group *group = &report->group[g];
-        bool begun = false;
 
-        for (size_t i = 0; i < group->n; ++i) {
-            if (!has(&group->point[i]))
-                continue;
-            if (!begun)
-                report_table_group(grid, report, group);
-            begun = true;
-            grid_row(grid, "");
-            cells(grid, &group->point[i]);
-        }
+        report_table_group(grid, report, group);
+        for (size_t i = 0; i < group->n; ++i)
+            if (has(&group->point[i])) {
+                grid_row(grid, "");
+                cells(grid, &group->point[i]);
+            }
     }
 }
 
@@ -437,8 +433,8 @@ void report_fill_memory(struct grid *grid, const struct report *report)
                   "Main memory of the machine|Rows that would fill it");
     for (size_t g = 0; g < report->n_groups; ++g) {
         const struct report_group *group = &report->group[g];
-        bool begun = false;
 
+        report_table_group(grid, report, group);
         for (size_t at = 0; at < group->n;) {
             const struct report_point *first = &group->point[at], *large = NULL, *small = NULL;
 
@@ -449,9 +445,6 @@ void report_fill_memory(struct grid *grid, const struct report *report)
                 }
             if (!small || !report_works_on_cores(first->row) || first->row->run->mem_bytes == 0)
                 continue;
-            if (!begun)
-                report_table_group(grid, report, group);
-            begun = true;
             /* The line through the two largest batches is extended to the memory of the machine. */
             const double rows = (double)large->key->global_batch;
             const double machine = (double)large->row->run->mem_bytes, held = held_by_all(large);
