@@ -12,7 +12,6 @@ static const char *slot_model(const struct record_slot *slot)
     return slot->model[0] != '\0' ? slot->model : slot->kind;
 }
 
-/* The model of all devices of the run; NULL: they are not of one model. */
 const char *report_device_model(const struct record_run *run)
 {
     for (int i = 1; i < run->n_slots; ++i)
@@ -76,7 +75,6 @@ void report_rates_make(struct report *report)
 
 /* ---- tokens ------------------------------------------------------------------------------- */
 
-/* The operations that the tokens need, per second and device. */
 double report_tokens_work(const struct report_point *point)
 {
     const struct record_cell *cell = point->row->cell;

@@ -90,14 +90,12 @@ static int compare_keys(const void *left, const void *right)
         order = strcmp(x->mode, y->mode);
     if (order != 0)
         return order;
-    if (x->n_devices != y->n_devices)
-        return x->n_devices < y->n_devices ? -1 : 1;
-    if (x->bucket_bytes != y->bucket_bytes)
-        return x->bucket_bytes < y->bucket_bytes ? -1 : 1;
-    if (x->size_bytes != y->size_bytes)
-        return x->size_bytes < y->size_bytes ? -1 : 1;
-    if (x->global_batch != y->global_batch)
-        return x->global_batch < y->global_batch ? -1 : 1;
+    const size_t mine[] = {(size_t)x->n_devices, x->bucket_bytes, x->size_bytes, x->global_batch};
+    const size_t other[] = {(size_t)y->n_devices, y->bucket_bytes, y->size_bytes, y->global_batch};
+
+    for (size_t i = 0; i < sizeof mine / sizeof mine[0]; ++i)
+        if (mine[i] != other[i])
+            return mine[i] < other[i] ? -1 : 1;
     order = record_order(record_key_fields, RECORD_APART, x, y);
     return order != 0 ? order : report_runs_order(true, a->run, b->run);
 }

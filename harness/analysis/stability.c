@@ -185,14 +185,6 @@ static struct report_drift drift_of(struct launches *session, uint64_t seed, dou
     return drift;
 }
 
-static void mark_alike(struct report *report, const struct record_run *run, double lag1)
-{
-    for (size_t i = 0; i < report->n_points; ++i)
-        for (size_t k = 0; k < report->point[i].n; ++k)
-            if (is_of_run(&report->point[i].row[k], run))
-                report->point[i].alike = fmax(report->point[i].alike, lag1);
-}
-
 void report_drift_make(struct report *report)
 {
     const size_t n_rows = report->n_rows;
@@ -228,8 +220,10 @@ void report_drift_make(struct report *report)
         const struct report_drift drift = drift_of(&session, run->seed, scratch);
 
         report->run[r].drift = drift;
-        if (drift.lag1_p <= REPORT_SHOWN)
-            mark_alike(report, run, drift.lag1);
+        for (size_t i = 0; i < report->n_points && drift.lag1_p <= REPORT_SHOWN; ++i)
+            for (size_t k = 0; k < report->point[i].n; ++k)
+                if (is_of_run(&report->point[i].row[k], run))
+                    report->point[i].alike = fmax(report->point[i].alike, drift.lag1);
     }
     free(session.launch);
     free(session.x);
