@@ -435,20 +435,6 @@ static void keep_name(char to[NVBANDWIDTH_NAME], const char *name)
     text_clean(to, ' ');
 }
 
-/* Counts the numbers of a test that measures something else. */
-static void count_others(const json_t *matrix, struct nvbandwidth *nvbandwidth)
-{
-    for (size_t row = 0; row < json_array_size(matrix); ++row) {
-        const json_t *values = json_array_get(matrix, row);
-
-        for (size_t i = 0; i < json_array_size(values); ++i) {
-            const char *text = json_string_value(json_array_get(values, i));
-
-            nvbandwidth->others += text && strcmp(text, "N/A") != 0;
-        }
-    }
-}
-
 static int read_nvbandwidth_test(const json_t *test, struct nvbandwidth *nvbandwidth,
                                  struct text_error *err)
 {
@@ -468,11 +454,16 @@ static int read_nvbandwidth_test(const json_t *test, struct nvbandwidth *nvbandw
             return record_fail(err, "%.60s: \"bandwidth_matrix\" is missing or no array", name);
         while (which < KNOWN && strcmp(name, known[which].name) != 0)
             ++which;
-        if (which < KNOWN)
-            return read_matrix(matrix, which, nvbandwidth, &why) == 0
-                       ? 0
-                       : record_fail(err, "%.60s: %.200s", name, why.text);
-        count_others(matrix, nvbandwidth);
+        if (which < KNOWN && read_matrix(matrix, which, nvbandwidth, &why))
+            return record_fail(err, "%.60s: %.200s", name, why.text);
+        /* The numbers of any other test are counted. */
+        for (size_t row = 0; which == KNOWN && row < json_array_size(matrix); ++row)
+            for (size_t i = 0; i < json_array_size(json_array_get(matrix, row)); ++i) {
+                const char *text =
+                    json_string_value(json_array_get(json_array_get(matrix, row), i));
+
+                nvbandwidth->others += text && strcmp(text, "N/A") != 0;
+            }
         return 0;
     }
     if (strcmp(status, "Error") == 0 || strcmp(status, "ERROR") == 0) {
@@ -588,16 +579,6 @@ int external_add(const char *path, struct report *report, struct text_error *err
         record_fail(err, "it is JSON of neither nccl-tests nor nvbandwidth");
     json_decref(root);
     return status;
-}
-
-int external_check(const struct report *report, struct text_error *err)
-{
-    if (report->n_external > 0 && report->collectives->n_points == 0)
-        return record_fail(err, "--beside is of collectives, and there are none");
-    if (report->nvbandwidth && report->n_copies == 0)
-        return record_fail(err, "--beside is of copies, which `lockstep sweep --parts` measures, "
-                                "and there are none");
-    return 0;
 }
 
 void external_free(struct report *report)

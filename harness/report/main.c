@@ -248,8 +248,12 @@ static int report_files(const struct report_arguments *arguments, const struct c
     for (size_t i = 0; i < arguments->n_external && status == 0; ++i)
         if (external_add(arguments->external[i], &report, &err) != 0)
             status = command_refuse(NAME, "%s: %s", arguments->external[i], err.text);
-    if (status == 0 && external_check(&report, &err) != 0)
-        status = command_refuse(NAME, "%s", err.text);
+    /* The records must have cells that these results can be shown with. */
+    if (status == 0 && report.n_external > 0 && report.collectives->n_points == 0)
+        status = command_refuse(NAME, "--beside is of collectives, and there are none");
+    if (status == 0 && report.nvbandwidth && report.n_copies == 0)
+        status = command_refuse(NAME, "--beside is of copies, which `lockstep sweep --parts` "
+                                      "measures, and there are none");
     if (status == 0)
         status = arguments->format < REPORT_PAGE ? print_numbers(arguments->format, &report)
                                                  : write_report(arguments->out, &report);

@@ -204,9 +204,6 @@ struct collective_type;
 /* Reads one such file. The program that wrote it decides whether it goes to the list of nccl-tests
  * in report, which has capacity for it, or to report->nvbandwidth. Returns 0, or -1 and why. */
 int external_add(const char *path, struct report *report, struct text_error *err);
-/* Checks that the records have cells that these results can be shown with. Returns 0, or -1 and
- * what is missing. */
-int external_check(const struct report *report, struct text_error *err);
 void external_free(struct report *report);
 
 /* ---- nccl-tests --------------------------------------------------------------------------- */
