@@ -112,10 +112,6 @@ static void fill_failures(struct grid *grid, const struct report *report)
 /* A row for each workload and mode, with its best step, how good that is, and what costs most. The
  * best point has the largest speed-up. Points on several devices, with separate cores or GPUs, and
  * with a speed-up that is certain, are preferred. */
-struct answer {
-    const struct report_group *group;
-    const struct report_point *point;
-};
 
 /* The rank of a point, which is compared before the speed-up: it has several devices, these are not
  * shared, it is not more than possible, and it is certain. */
@@ -129,15 +125,15 @@ static int worth_of(const struct report_point *point)
 /* Puts the points closest to their bound first. */
 static int compare_answers(const void *left, const void *right)
 {
-    const struct report_point *a = ((const struct answer *)left)->point;
-    const struct report_point *b = ((const struct answer *)right)->point;
+    const struct report_point *a = *(const struct report_point *const *)left;
+    const struct report_point *b = *(const struct report_point *const *)right;
     const double x = report_of_bound(a), y = report_of_bound(b);
 
     return x < y ? 1 : x > y ? -1 : (a > b) - (a < b);
 }
 
-static void add_answer(struct grid *grid, const struct report *report, const struct answer *answer,
-                       bool cores)
+static void add_answer(struct grid *grid, const struct report *report,
+                       const struct report_point *point, bool cores)
 {
     static const char *const losses[REPORT_LOSSES] = {
         [REPORT_LOSS_COMPUTE] = "computing",
@@ -145,18 +141,20 @@ static void add_answer(struct grid *grid, const struct report *report, const str
         [REPORT_LOSS_ALONE] = "loss, update",
         [REPORT_LOSS_BETWEEN] = "waiting",
     };
-    const struct report_point *point = answer->point;
     const struct record_key *key = point->key;
+    const struct report_group *group = report->group;
     struct report_limit limit;
     const bool known = report_limit_of(point, &limit);
     const double lost = limit.loss[limit.most];
     size_t settings = 0; /* of its workload */
 
-    for (size_t g = 0; g < report->n_groups; ++g)
+    for (size_t g = 0; g < report->n_groups; ++g) {
         settings += strcmp(report->group[g].point->key->workload, key->workload) == 0;
+        group = report->group[g].point <= point ? &report->group[g] : group;
+    }
     grid_row(grid, "");
     grid_cell(grid, "text name", "%s",
-              settings > 1 ? report_group_words(report, answer->group, PHRASE) : key->workload);
+              settings > 1 ? report_group_words(report, group, PHRASE) : key->workload);
     grid_cell(grid, "text mode", "%s%s%s",
               report_is_ddp(point)     ? "DDP"
               : report_is_cores(point) ? "one process, all cores"
@@ -205,7 +203,7 @@ static const char answers_note[] =
 
 static void fill_answers(struct grid *grid, const struct report *report)
 {
-    struct answer *list = cli_alloc(report->n_points, sizeof *list);
+    const struct report_point **list = cli_alloc(report->n_points, sizeof *list);
     size_t n = 0;
     bool cores = false; /* one process on all cores was measured */
 
@@ -220,15 +218,15 @@ static void fill_answers(struct grid *grid, const struct report *report)
 
             if (report_is_plain(point) || !isfinite(report_of_bound(point)))
                 continue;
-            while (at < n && (!report_is_mode(list[at].point, point->key->mode) ||
-                              list[at].point->bucket != point->bucket))
+            while (at < n && (!report_is_mode(list[at], point->key->mode) ||
+                              list[at]->bucket != point->bucket))
                 ++at;
-            const struct report_point *best = at < n ? list[at].point : NULL;
+            const struct report_point *best = at < n ? list[at] : NULL;
 
             if (!best || worth_of(point) > worth_of(best) ||
                 (worth_of(point) == worth_of(best) &&
                  report_middle(point, REPORT_SPEEDUP) > report_middle(best, REPORT_SPEEDUP)))
-                list[at] = (struct answer){group, point};
+                list[at] = point;
             n += at == n;
         }
     }
@@ -241,12 +239,12 @@ static void fill_answers(struct grid *grid, const struct report *report)
     grid_headings(grid, "number speedup", "Speed-up");
     grid_headings(grid, "number", "Of what is possible");
     for (size_t i = 0; i < n; ++i)
-        cores = cores || list[i].point->cores;
+        cores = cores || list[i]->cores;
     if (cores)
         grid_headings(grid, "number best", "Against the best single process");
     grid_headings(grid, "text loss", "Where most is lost");
     for (size_t i = 0; i < n; ++i)
-        add_answer(grid, report, &list[i], cores);
+        add_answer(grid, report, list[i], cores);
     snprintf(grid->note, sizeof grid->note, "%s", answers_note);
     free(list);
 }
