@@ -264,9 +264,10 @@ void validate_judge(struct validate *validate)
             judged->verdict = VALIDATE_INVALID;
             snprintf(judged->why, sizeof judged->why, "%s", why);
         }
-        if (judged->verdict == VALIDATE_PASS && own) {
+        if (judged->verdict == VALIDATE_PASS && (own || profile->not_shown)) {
             judged->verdict = VALIDATE_INVALID;
-            snprintf(judged->why, sizeof judged->why, "the limit was learned from these records");
+            snprintf(judged->why, sizeof judged->why, "%.300s",
+                     own ? "the limit was learned from these records" : profile->not_shown);
         }
         if (judged->verdict == VALIDATE_FAIL && judged->launches > 0 && judged->limit->row->of_pair)
             validate_find_link(judged);

@@ -140,6 +140,7 @@ struct profile {
     unsigned n_unknown;
     char **learned_from; /* the runs that its limits follow from: these accept no machine by it */
     unsigned n_learned_from;
+    char *not_shown; /* why no machine may be accepted by it; NULL: it may */
 };
 
 #define PROFILE_SCHEMA "lockstep/profile/1.0"

@@ -77,6 +77,11 @@ static int check_profile(const char *command, const char *name, char *const reco
             printf("%s: would fail if %s %s\n", width[wide], by, than[known + (n > 0)]);
         }
     }
+    if (status == 0 && profile->not_shown) {
+        command_complain(command, "%.120s: not_shown: %.300s: learn it again", path,
+                         profile->not_shown);
+        verdict = EXIT_FAILED;
+    }
     const uint64_t launches = profile->requires.launches;
     struct validate_need *need = cli_alloc(1, sizeof *need);
 
@@ -117,8 +122,8 @@ int validate_check_main(int argc, char **argv)
                "without records with the number that the limit expects. A limit that does not fail "
                "at 0.3 of the speed would accept every machine: it is an error. So is a limit "
                "above 1.1 times what is expected. WIDE: it takes more than 20 % to fail.\n\n"
-               "Exit status: 0 every limit can fail; 1 one cannot; 2 misuse, or a profile that is "
-               "wrong.\n\nExamples:\n"
+               "Exit status: 0 every limit can fail; 1 one cannot, or the profile is not_shown; 2 "
+               "misuse, or a profile that is wrong.\n\nExamples:\n"
                "  lockstep validate check my-node.yaml\n"
                "  lockstep validate check --metrics"};
     static const char *const units[QUANTITY_KINDS] = {"ns, us, ms, s", "samples/s", "B",

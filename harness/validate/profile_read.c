@@ -82,6 +82,7 @@ static const cyaml_schema_field_t profile_fields[] = {
     CYAML_FIELD_SEQUENCE_COUNT("learned_from", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,
                                struct profile, learned_from, n_learned_from, &text_schema, 0,
                                PROFILE_SESSIONS),
+    MAYBE(not_shown, profile),
     CYAML_FIELD_END};
 
 static const cyaml_schema_value_t profile_schema = {

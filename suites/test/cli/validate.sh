@@ -256,6 +256,19 @@ launches=$(cat busy[1-6].jsonl | grep -c '"foreign_frac":0.4')
 notes "^lockstep validate learn: NOTE: other work disturbed $launches of $launches launches, so limits are wider"
 notes "^.*NOT SHOWN: other work disturbed $launches of $launches launches, and limits are learned where it disturbs at most half: use none of these $"
 expect_count 1 "^  # NOTE: other work disturbed $launches of $launches launches" out
+# Such a profile accepts no machine: not when its limits are cut, and validate.sbatch stops at its check.
+mv out busy.yaml
+awk '/^  - metric/ && ++n > 3 { exit } 1' busy.yaml >cut.yaml
+for profile in busy cut; do
+    expect_status 1 "$lockstep" validate check $profile.yaml
+    grep -q "^lockstep validate check: $profile.yaml: not_shown: learned while other work disturbed $launches of $launches launches: learn it again$" err ||
+        fail "$(cat err)"
+    validate 3 $profile.yaml another.jsonl
+    prints 'INVALID step_time .* learned while .* 0 PASS, 0 FAIL, 0 OPEN, 0 UNMEASURED, '
+done
+validate 1 busy.yaml slow.jsonl
+sed /^not_shown/d cut.yaml >old.yaml
+validate 0 old.yaml another.jsonl
 expect_status 0 "$lockstep" validate learn apart[1-3].jsonl busy[4-6].jsonl
 expect_status 3 "$lockstep" validate learn apart[1-2].jsonl busy[3-6].jsonl
 expect_status 0 "$lockstep" validate learn apart[1-5].jsonl busy6.jsonl
