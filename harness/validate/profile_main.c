@@ -85,8 +85,12 @@ static int check_profile(const char *command, const char *name, char *const reco
     const uint64_t launches = profile->requires.launches;
     struct validate_need *need = cli_alloc(1, sizeof *need);
 
-    if (status == 0 && launches > 0 && validate_need(profile, need, &why) == 0 &&
-        need->launches > launches)
+    const bool known = status == 0 && validate_need(profile, need, &why) == 0;
+
+    if (known)
+        printf("%s: devices needed: %zu\n", name,
+               (size_t)(need->devices > profile->match.gpus ? need->devices : profile->match.gpus));
+    if (known && launches > 0 && need->launches > launches)
         command_say(stderr, 2,
                     "%s: NOTE: the profile requires %zu launches, and its limits stay OPEN with "
                     "fewer than %zu: write `requires: {launches: %zu}`",

@@ -40,6 +40,12 @@ YAML
 expect_status 3 "$lockstep" validate --profile learned.yaml --wait --allow-dirty --minutes 0.1 --out learned.jsonl
 has 'step_time of mlp:8,8,4 dp cuda:0-1, 10 rows' out
 has 'of times that are simulated' out
+# validate.sbatch asks its first step for as many devices as the profile is for, so one that lacks is found there.
+expect_status 1 "$lockstep" validate check learned.yaml
+grep -qx 'learned.yaml: devices needed: 2' out || fail "how many devices: $(cat out)"
+sed 's/^match: .*/match: {gpus: 8}/' learned.yaml >eight.yaml
+expect_status 1 "$lockstep" validate check eight.yaml
+grep -qx 'eight.yaml: devices needed: 8' out || fail "how many devices: $(cat out)"
 # The worker of a GPU needs a core like any other.
 usable=$("$lockstep" devices --format json | sed -n 's/.*"usable_cores": \([0-9]*\).*/\1/p')
 for n in 1 2 3; do

@@ -130,7 +130,7 @@ SH
     # $BROKEN fails on n2. devices, selftest, check and soak ran before each verdict of a script.
     program lockstep <<'SH'
 if [ "$1" = fleet ]; then exec "$REAL" "$@"; fi
-if [ "$1 $2" = 'validate check' ]; then exit "${CHECKED-0}"; fi
+if [ "$1 $2" = 'validate check' ]; then echo "$3: devices needed: 8" && exit "${CHECKED-0}"; fi
 if [ "$1" != validate ]; then
     words=$*
     echo "$words" | tee -a "ran.$SLURMD_NODENAME"
@@ -212,7 +212,7 @@ test_sbatch() {
         job 0 "$script" "${arguments[@]}"
         printf '%s 0\n' devices selftest check copies soak validate | cmp - verdicts/n1.steps || fail "the steps of n1: $(cat verdicts/n1.steps)"
         tr -s '\n ' ' ' <out | grep -qF '. Steps of most nodes: devices, selftest, check, copies, soak, validate. ' || fail "no steps: $(cat out)"
-        ran n1 'devices --devices cuda:all' 'soak selftest --quick' 'check --devices cuda:all --profile all' \
+        ran n1 'devices --devices cuda:all --require-devices 8' 'soak selftest --quick' 'check --devices cuda:all --profile all' \
             'devices --devices cuda:all --format json' 'check --copies 32768 --devices cuda:all' \
             'soak --devices cuda:all --workload mlp:4096,4096,4096,4096 --minutes 7' 'validate --devices cuda:all'
         for BROKEN in devices 'soak selftest' 'check --devices' 'check --copies' 'soak --devices'; do
@@ -240,7 +240,7 @@ test_sbatch() {
         ONE=1 job 0 "$script" "${arguments[@]}"
         ! grep -q copies ran.n1 verdicts/n1.steps || fail "copies of one device"
         job 0 "$script" "${arguments[@]}" virt:2
-        ran n3 'devices --devices virt:2' 'soak selftest --quick' 'check --devices virt:2 --profile all' \
+        ran n3 'devices --devices virt:2 --require-devices 8' 'soak selftest --quick' 'check --devices virt:2 --profile all' \
             'devices --devices virt:2 --format json' 'check --copies 32768 --devices virt:2' 'soak --devices virt:2 --minutes 7' 'validate --devices virt:2'
         # An existing folder may have verdicts of another day.
         job 0 "$script" "${arguments[@]}"
