@@ -132,7 +132,8 @@ char *fleet_answer(const struct fleet *fleet)
             fprintf(text.to, ". Nodes were not compared: that takes at least %d of them",
                     OUTLIER_LEAST);
     }
-    fputc('.', text.to);
+    fprintf(text.to, ".%s",
+            fleet->expects ? "" : " Without --expect a node that has no verdict does not show.");
     free(reason);
     return memory_file_close(&text);
 }

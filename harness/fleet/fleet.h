@@ -215,7 +215,7 @@ void fleet_count_words(const struct fleet *fleet, char text[FLEET_TEXT]);
 void fleet_basis_words(const struct fleet *fleet, char text[2 * FLEET_TEXT]);
 /* A fact of a node; "": it is not known. */
 const char *fleet_fact_of(const struct fleet_node *node, const char *what);
-/* Returns what to do, in two sentences at most: "Take out 3 of 33: ..". The
+/* Returns what to do, in three sentences at most: "Take out 3 of 33: ..". The
  * caller frees it. */
 char *fleet_answer(const struct fleet *fleet);
 /* "step_time 26 % longer than the others, device 2" */

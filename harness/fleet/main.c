@@ -47,8 +47,8 @@ static const char documentation[] =
     "Exit status: 0 all nodes pass; 1 one is REJECTED, BROKEN, MISSING or outlying; 2 misuse, or "
     "there is no verdict and no node is expected, or there are more than 2,000; 3 none of these, "
     "but one is NOT SHOWN.\n\nExamples:\n"
-    "  lockstep fleet verdicts\n"
-    "  lockstep fleet verdicts --expect nodes.txt --out fleet-report";
+    "  lockstep fleet verdicts --expect nodes.txt --out fleet-report\n"
+    "  lockstep fleet verdicts";
 
 static error_t parse_folder(int key, char *value, struct argp_state *state)
 {

@@ -111,7 +111,7 @@ badge good '0 outlying nodes'
 badge good '0 of 24 nodes differ from most'
 make part 24 3 torn
 fleet 1 part --out page
-prints '^Take out 1 of 24: node0013 (BROKEN: its file cannot be read)[.] BROKEN'
+prints '^Take out 1 of 24: node0013 (BROKEN: its file cannot be read)[.] Without --expect a node that has no verdict does not show[.] BROKEN'
 expect_count 23 '<circle' page/index.html
 badge bad '23 of 24 nodes pass'
 badge good '0 of 23 nodes differ from most'
@@ -129,7 +129,7 @@ expect_count 1 ',"2099-01-01T00:00:00Z"' out
 one no_date 1 "BROKEN node0013: .*: its measured_utc is '<b>6-11-23T10:00:00Z', no date"
 one model 0 'DRIFT node0013: devices.3.model is Example 90, most have Example 100'
 one not_shown 3 'NOT SHOWN node0013: OPEN step_time of .*, 128 rows: more launches can decide'
-prints '^Take out none of 24[.] Measure 1 again: node0013 (NOT SHOWN: OPEN step_time)[.] NOT SHOWN'
+prints '^Take out none of 24[.] Measure 1 again: node0013 (NOT SHOWN: OPEN step_time)[.] Without --expect'
 one profile 3 'NOT SHOWN node0013: it is accepted, but its limits are not those of most nodes: 40 limits, SHA'
 one same_name 3 'NOT SHOWN node0013: it is accepted, but its profile is another file than that of most nodes: 4*, most have 3*'
 one fewer_devices 3 'NOT SHOWN node0013: it is accepted, but its number of devices is not that of most nodes: 4, most have 8'
@@ -197,7 +197,7 @@ expect_count 1 ',"devices ok, check did not end"' out
 make untested 10 3
 sed -i 's/"conformance": {[^}]*}/"conformance": null/' untested/*.json
 fleet 3 untested --out page
-prints '^Take out none of 10, but correctness was not tested on 10[.] Measure 10 again: node\[0001-0010\] (NOT SHOWN: correctness not tested)[.] NOT'
+prints '^Take out none of 10, but correctness was not tested on 10[.] Measure 10 again: node\[0001-0010\] (NOT SHOWN: correctness not tested)[.] Without --expect'
 prints 'NOT SHOWN node0001 and 9 more: it is accepted, but whether it computes right was not tested: neither by steps check and soak (unknown) nor by cases that its profile requires'
 [ ! -s page/passing_nodes.txt ] || fail "untested nodes pass"
 for i in $(seq -w 1 10); do printf '%s 0\n' check validate >"untested/node00$i.steps"; done
@@ -235,7 +235,7 @@ for path in pathlib.Path("untested").glob("*.json"):
     pathlib.Path("nospeed", path.name).write_text(json.dumps(node))
 EDIT
 fleet 3 nospeed
-prints '^Take out none of 10[.] Measure 10 again: node\[0001-0010\] (NOT SHOWN: speed not judged)[.] NOT'
+prints '^Take out none of 10[.] Measure 10 again: node\[0001-0010\] (NOT SHOWN: speed not judged)[.] Without --expect'
 expect_count 10 '>check ok, soak ok: nothing found; speed not judged: 42 iterations, 80 needed, validate ok</td>' page/index.html
 printf 'check 0\nsoak 77\nvalidate 0\n' >untested/node0004.steps
 printf 'check 1: <b>adds twice\n' >untested/node0005.steps
@@ -287,7 +287,7 @@ done
 fleet 3 half --out page
 badge amber '1 fact without a majority'
 prints '8 nodes: 8 NOT SHOWN *$'
-prints '^Take out none of 8[.] Measure 8 again: node\[0001-0008\] (NOT SHOWN: no majority has its limits)[.] NOT'
+prints '^Take out none of 8[.] Measure 8 again: node\[0001-0008\] (NOT SHOWN: no majority has its limits)[.] Without --expect'
 prints 'SPLIT limits: 2 values, and none is that of more than half; 4 nodes have 40 limits'
 prints 'NOT SHOWN node0001 and 7 more: '
 
@@ -303,7 +303,13 @@ prints 'MISSING login1: it has no verdict: there is no few/login1[.]json, and no
 prints '9 nodes: 8 ACCEPTED, 1 MISSING *$'
 printf 'login1,node[0001-0012]\n' >list
 fleet 1 few --expect list
-prints '^Take out 5 of 13: login1 node\[0009-0012\] (no verdict)[.]'
+prints '^Take out 5 of 13: login1 node\[0009-0012\] (no verdict)[.] MISSING '
+fleet 0 few --out page
+for form in text md; do
+    expect_status 0 "$lockstep" fleet few --format $form
+    prints 'Without --expect a node that has no verdict does not show[.]'
+done
+expect_count 1 'Without --expect a node that has no verdict does not show[.]</p>' page/index.html
 refuse "list:1: 'a b' is no name of a node" sh -c 'echo "a b" >list; "$1" fleet few --expect list' - "$lockstep"
 refuse "list:2: 'n\[2-1\]': '2-1' is no range" sh -c 'printf "a\nn[2-1]\n" >list; "$1" fleet few --expect list' - "$lockstep"
 refuse 'cannot read .no/list' "$lockstep" fleet few --expect no/list

@@ -65,7 +65,7 @@ static void make_fleet(struct bench *bench, size_t nodes, enum noise kind, doubl
         for (size_t s = 0; s < SERIES; ++s)
             fleet_set(&bench->number[i][s], s, 1e6 * exp(sd * next_noise(kind, state)));
     }
-    bench->fleet = (struct fleet){.node = bench->node, .n = nodes};
+    bench->fleet = (struct fleet){.node = bench->node, .n = nodes, .expects = true};
 }
 
 static size_t named(const struct bench *bench)
