@@ -112,7 +112,8 @@ int fleet_steps(const char *path, struct fleet_node *node, struct text_error *wh
             node->why, sizeof node->why,
             "it is accepted, but no limit on its speed binds, and soak judged no speed (%.400s)",
             node->steps);
-        snprintf(node->cause, sizeof node->cause, "speed not judged");
+        snprintf(node->cause, sizeof node->cause,
+                 "speed not judged: more minutes, or a profile with a limit on speed that binds");
     }
     return known && node->n_facts > 0 ? fleet_add_fact(node, "steps", steps.names, why) : 0;
 }

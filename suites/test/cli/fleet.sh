@@ -235,7 +235,7 @@ for path in pathlib.Path("untested").glob("*.json"):
     pathlib.Path("nospeed", path.name).write_text(json.dumps(node))
 EDIT
 fleet 3 nospeed
-prints '^Take out none of 10[.] Measure 10 again: node\[0001-0010\] (NOT SHOWN: speed not judged)[.] Without --expect'
+prints '^Take out none of 10[.] Measure 10 again: node\[0001-0010\] (NOT SHOWN: speed not judged: more minutes, or a profile with a limit on speed that binds)[.] Without --expect'
 expect_count 10 '>check ok, soak ok: nothing found; speed not judged: 42 iterations, 80 needed, validate ok</td>' page/index.html
 printf 'check 0\nsoak 77\nvalidate 0\n' >untested/node0004.steps
 printf 'check 1: <b>adds twice\n' >untested/node0005.steps
