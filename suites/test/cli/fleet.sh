@@ -243,6 +243,12 @@ fleet 1 untested
 prints 'NOT SHOWN node0004: its steps: check ok, soak skipped (77), validate ok '
 prints 'REJECTED node0005: its steps: check FAILED (1): <b>adds twice '
 
+# The last sentence of a check that failed is shown up to the case to begin with.
+rm untested/node0005.json
+printf 'devices 0\nselftest 0\ncheck 1: 448 of 536 cases passed, 30 failed, 58 skipped (16 because of too few devices: they need up to 10; 19 not offered: transfers, memory, unlike_ranks, strides, double, half, scalars, calls); begin with GRAD-03.network: what fails in later areas may follow from it (30.4 s)\n' >untested/node0005.steps
+fleet 1 untested
+prints ' begin with GRAD-03.network: what fails in later areas may follow from it (30.4 s); also, it has no verdict: '
+
 # A node that is REJECTED is called so, whatever else is wrong: one of two files, or one run of two nodes.
 make twice 24 3 reject
 sed 's/"node0013"/"node0014"/' twice/node0013.json >twice/again.json
