@@ -46,8 +46,6 @@ static void print_reasons(FILE *to, const struct reason reason[], size_t n)
 {
     for (size_t i = 0, last; i < n; i = last + 1) {
         const char *const name = reason[i].node->name;
-        const bool first = i == 0 || strcmp(reason[i - 1].words, reason[i].words) != 0;
-
         const size_t at = number_in_name(name);
 
         for (last = i; last + 1 < n; ++last) {
@@ -59,7 +57,7 @@ static void print_reasons(FILE *to, const struct reason reason[], size_t n)
                 strtoull(next + at, NULL, 10) != strtoull(here + at, NULL, 10) + 1)
                 break;
         }
-        fputs(i == 0 ? "" : first ? ", " : " ", to);
+        fputs(i == 0 ? "" : ", ", to);
         if (last == i)
             fputs(name, to);
         else

@@ -309,7 +309,7 @@ prints 'MISSING login1: it has no verdict: there is no few/login1[.]json, and no
 prints '9 nodes: 8 ACCEPTED, 1 MISSING *$'
 printf 'login1,node[0001-0012]\n' >list
 fleet 1 few --expect list
-prints '^Take out 5 of 13: login1 node\[0009-0012\] (no verdict)[.] MISSING '
+prints '^Take out 5 of 13: login1, node\[0009-0012\] (no verdict)[.] MISSING '
 fleet 0 few --out page
 for form in text md; do
     expect_status 0 "$lockstep" fleet few --format $form
