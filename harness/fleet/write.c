@@ -201,6 +201,7 @@ void fleet_json(FILE *stream, const struct fleet *fleet)
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
+/* A node that is not expected is in no list: a scheduler refuses a name that it does not know. */
 static int write_list(const char *folder, const char *name, const struct fleet *fleet, bool passing,
                       struct text_error *why)
 {
@@ -209,7 +210,8 @@ static int write_list(const char *folder, const char *name, const struct fleet *
     if (text_open(&out, folder, name, TEXT_PLAIN, why) != 0)
         return -1;
     for (size_t i = 0; i < fleet->n; ++i)
-        if (fleet->node[i].nameable && fleet_passes(&fleet->node[i]) == passing)
+        if (fleet->node[i].nameable && (fleet->node[i].expected || !fleet->expects) &&
+            fleet_passes(&fleet->node[i]) == passing)
             text_print(&out, "%s\n", fleet->node[i].name);
     return text_close(&out, why);
 }

@@ -303,6 +303,13 @@ fleet 0 few
 printf '# the rack\nnode[0001-0007], # blanks and comments\r\n' | sed 's/, #/ #/' >list
 fleet 0 few --expect list
 prints 'UNEXPECTED node0008: it has a verdict, and is not expected'
+# The lists are for a scheduler, which refuses a name that it does not know.
+make unasked 8 5 lame
+echo 'node[0001-0004]' >half.list
+fleet 1 unasked --expect half.list --out lists
+prints '^Take out 1 of 8: node0005 (REJECTED'
+[ "$(cat lists/passing_nodes.txt lists/failing_nodes.txt | tr '\n' ' ')" = 'node0001 node0002 node0003 node0004 ' ] ||
+    fail "the lists have $(cat lists/*.txt)"
 printf 'login1,node[0001-0008]\n' >list
 fleet 1 few --expect list
 prints 'MISSING login1: it has no verdict: there is no few/login1[.]json, and no login1[.]steps '
