@@ -80,7 +80,7 @@ static void add_drift(struct fleet *fleet, struct fleet_node *node, const struct
                       const char *value)
 {
     const char *what = subject->claim[0].what, *words = deciding_words(what);
-    char why[FLEET_TEXT - 32];
+    char why[FLEET_TEXT - 32], is[FLEET_VALUE], most[FLEET_VALUE];
 
     fleet->drift = cli_grow(fleet->drift, fleet->n_drifts, sizeof *fleet->drift);
     fleet->drift[fleet->n_drifts++] =
@@ -88,8 +88,9 @@ static void add_drift(struct fleet *fleet, struct fleet_node *node, const struct
     ++node->drifts;
     if (!words)
         return;
-    snprintf(why, sizeof why, "%s: %.90s, most have %.90s", words, value ? value : "unknown",
-             subject->most ? subject->most : "none");
+    snprintf(why, sizeof why, "%s: %.90s, most have %.90s", words,
+             fleet_value_words(value ? value : "unknown", is),
+             fleet_value_words(subject->most ? subject->most : "none", most));
     decide(node, words, why);
 }
 

@@ -33,7 +33,8 @@ enum {
     FLEET_LIMITS = 256,     /* of a verdict */
     FLEET_DEVICES = 64,     /* of a limit */
     FLEET_TEXT = 512,
-    FLEET_CAUSE = 96
+    FLEET_CAUSE = 96,
+    FLEET_VALUE = 176 /* of a fact, as it is shown */
 };
 
 enum fleet_status {
@@ -229,6 +230,8 @@ void fleet_node_words(const struct fleet_node *node, char text[2 * FLEET_TEXT]);
 const char *fleet_state_words(const struct fleet_node *node);
 /* The file of a node next to the page; "": there is none, or its name is not for an address. */
 const char *fleet_node_link(const struct fleet *fleet, const struct fleet_node *node);
+/* Writes a value; of a digest or a commit the first 12 digits: they tell it. */
+const char *fleet_value_words(const char *value, char text[FLEET_VALUE]);
 /* Writes how a node differs from most nodes, "" if it does not. Returns whether it decides. */
 bool fleet_differences_words(const struct fleet *fleet, const struct fleet_node *node,
                              char text[2 * FLEET_TEXT]);

@@ -155,6 +155,15 @@ void fleet_outlier_words(const struct fleet_outlier *outlier, char text[2 * FLEE
              outlier->is_worse ? "" : " (better: is it measured as the others are?)");
 }
 
+const char *fleet_value_words(const char *value, char text[FLEET_VALUE])
+{
+    const size_t digits = strspn(value, "0123456789abcdef");
+
+    snprintf(text, FLEET_VALUE, "%.*s%.160s", digits < 40 ? 0 : 12, value,
+             value + (digits < 40 ? 0 : digits));
+    return text;
+}
+
 bool fleet_differences_words(const struct fleet *fleet, const struct fleet_node *node,
                              char text[2 * FLEET_TEXT])
 {
@@ -163,15 +172,14 @@ bool fleet_differences_words(const struct fleet *fleet, const struct fleet_node 
     text[0] = '\0';
     for (size_t i = 0; i < fleet->n_drifts; ++i) {
         const struct fleet_drift *drift = &fleet->drift[i];
-        const int most = strstr(drift->what, "sha256") ? 12 : 160; /* 12 digits tell a digest */
+        char value[FLEET_VALUE], most[FLEET_VALUE];
 
         if (drift->node != node)
             continue;
         decides |= drift->decides;
-        text_add(text, 2 * FLEET_TEXT, "%s%.100s is %.*s, most have %.*s",
-                 text[0] != '\0' ? "; " : "", drift->what, most,
-                 drift->value ? drift->value : "unknown", most,
-                 drift->majority ? drift->majority : "none");
+        text_add(text, 2 * FLEET_TEXT, "%s%.100s is %s, most have %s", text[0] != '\0' ? "; " : "",
+                 drift->what, fleet_value_words(drift->value ? drift->value : "unknown", value),
+                 fleet_value_words(drift->majority ? drift->majority : "none", most));
     }
     return decides;
 }
@@ -215,6 +223,7 @@ bool fleet_next(const struct fleet *fleet, enum fleet_list list, struct fleet_it
                                                  [FLEET_LIST_NOT_SHOWN] = FLEET_NOT_SHOWN};
     const struct fleet_node *node = NULL;
     size_t *const at = &item->at;
+    char most[FLEET_VALUE];
 
     item->name = "";
     if (list == FLEET_LIST_OUTLIERS && *at < fleet->n_outliers) {
@@ -228,8 +237,9 @@ bool fleet_next(const struct fleet *fleet, enum fleet_list list, struct fleet_it
 
         item->failed = split->decides;
         snprintf(item->words, sizeof item->words,
-                 "%.100s: %zu values, and none is that of more than half; %zu nodes have %.160s",
-                 split->what, split->values, split->have, split->most ? split->most : "none");
+                 "%.100s: %zu values, and none is that of more than half; %zu nodes have %s",
+                 split->what, split->values, split->have,
+                 fleet_value_words(split->most ? split->most : "none", most));
         return true;
     } else {
         while (*at < fleet->n && !node) {

@@ -310,6 +310,11 @@ fleet 1 unasked --expect half.list --out lists
 prints '^Take out 1 of 8: node0005 (REJECTED'
 [ "$(cat lists/passing_nodes.txt lists/failing_nodes.txt | tr '\n' ' ')" = 'node0001 node0002 node0003 node0004 ' ] ||
     fail "the lists have $(cat lists/*.txt)"
+# Of a commit or a digest 12 digits are shown.
+cp -r few commits
+sed -i "s/\"commit\": \"c0ffee\"/\"commit\": \"$(printf %040d 7)-dirty\"/" commits/node0003.json
+fleet 0 commits
+prints 'DRIFT node0003: judged_by.commit is 000000000000-dirty, most have c0ffee '
 printf 'login1,node[0001-0008]\n' >list
 fleet 1 few --expect list
 prints 'MISSING login1: it has no verdict: there is no few/login1[.]json, and no login1[.]steps '
