@@ -30,16 +30,17 @@ void validate_text(FILE *stream, const struct validate *validate)
         for (unsigned i = 0; i < validate->profile->n_limits; ++i) {
             const struct validate_judged *judged = &validate->judged[i];
             const bool measured = judged->point && judged->launches > 0;
+            const bool wrong = judged->verdict == VALIDATE_FAIL && judged->launches == 0;
 
             if (judged->limit->binding != (binding == 1))
                 continue;
             validate_place_words(judged, place);
             validate_number_words(judged, number);
             profile_bound_words(judged->limit, bound);
-            command_say(stream, INDENT, "%-10s %s%s of %s: %s%s%s",
-                        validate_verdict_words[judged->verdict], judged->limit->metric,
-                        kinds[binding], place, bound, measured ? "; is " : "",
-                        measured ? number : "");
+            command_say(stream, INDENT, "%-10s %s%s%s of %s: %s%s%s",
+                        validate_verdict_words[judged->verdict],
+                        wrong ? "WRONG NUMBERS, so no " : "", judged->limit->metric, kinds[binding],
+                        place, bound, measured ? "; is " : "", measured ? number : "");
             if (judged->why[0] != '\0')
                 say_below(stream, "", judged->why);
             validate_reason_words(validate, judged, words);

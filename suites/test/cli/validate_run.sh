@@ -140,7 +140,7 @@ CHECK
     sweep 1 wrong.jsonl virt:2+fault:flip@7/1
     expect_status 1 "$lockstep" validate --allow-dirty --profile right.yaml wrong.jsonl
     prints 'REJECTED by profile right.yaml'
-    prints 'FAIL step_time .* wrong numbers: launch [0-9]*, .*likely cause: \(a device, its memory or a link\|device 1 of 2 (virt:1), which computed a wrong row\).*lockstep soak'
+    prints 'FAIL WRONG NUMBERS, so no step_time .* wrong numbers: launch [0-9]*, .*likely cause: \(a device, its memory or a link\|device 1 of 2 (virt:1), which computed a wrong row\).*lockstep soak'
     mkdir wrong
     expect_status 1 "$lockstep" validate --allow-dirty --profile right.yaml wrong.jsonl --node n1 --format json
     cp out wrong/n1.json
@@ -157,8 +157,8 @@ CHECK
     # With the data of this seed the exact step before it has right outputs, and the probe does not.
     sweep 1 probe.jsonl virt:2+fault:row@1/1 --seed 1
     expect_status 1 "$lockstep" validate --allow-dirty --profile both.yaml probe.jsonl
-    prints 'FAIL product_spread of mlp:8,6,4 ddp virt:2+fault:row@1/1, 16 rows: at most 1000 x wrong numbers: launch [01], probe: outputs, row [0-9]*, computed by device 1 of 2 (virt:1): index .* likely cause: device 1 of 2 (virt:1), which computed a wrong row'
-    prints 'FAIL step_time .* REJECTED .* 0 PASS, 2 FAIL'
+    prints 'FAIL WRONG NUMBERS, so no product_spread of mlp:8,6,4 ddp virt:2+fault:row@1/1, 16 rows: at most 1000 x wrong numbers: launch [01], probe: outputs, row [0-9]*, computed by device 1 of 2 (virt:1): index .* likely cause: device 1 of 2 (virt:1), which computed a wrong row'
+    prints 'FAIL WRONG NUMBERS, so no step_time .* REJECTED .* 0 PASS, 2 FAIL'
     for fault in flip@7/1 nan@9/1 flip@40/1; do
         limit step_time 'max: 100 s' "$two, chain: 4" binding 'statistic: cost' | profile chain.yaml '' ''
         run 1 chain.yaml --run --devices "virt:2+fault:$fault"
