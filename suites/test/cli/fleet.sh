@@ -266,6 +266,9 @@ while read -r node words; do
     grep -q "^$words *$node: " out || fail "$node is not $words"
 done <planted
 [ "$(wc -l <planted)" -eq 10 ] || fail "planted: $(cat planted)"
+prints 'REJECTED node06: .*; do: look at device 1: clock, cooling; mend, then measure once'
+takes=$(sed -n 's/.*# takes out \([0-9]*\).*/\1/p' "$here/../../../docs/accept.md")
+prints "^Take out $takes of 32: "
 # A node of one's own is slow, or wrong.
 expect_status 0 "$lockstep" validate check rehearsal/small.yaml
 if [ $# -lt 5 ] && [ "$(nproc)" -ge 2 ]; then

@@ -26,6 +26,8 @@ row() {
     grep -q "it stays UNMEASURED even at 0.3 of the speed" err || fail "unmeasured"
 }
 row matrix_product 'min: 330 GFLOP/s' 'min: 340 GFLOP/s' '' '33[0-9][.0-9]* GFLOP/s \['
+validate 1 bad.yaml machine.jsonl
+prints 'do: look at device [01]: clock, cooling; mend, then measure once '
 row product_spread 'max: 1.03 x' 'max: 0.99 x' '' '1[.0-9]* x \['
 # The first half of the time is faster, and does not count.
 row sustained_product 'min: 270 GFLOP/s' 'min: 300 GFLOP/s' '' '2[78][0-9][.0-9]* GFLOP/s \['
