@@ -171,7 +171,7 @@ static void put_dots(struct text_out *out, const struct fleet *fleet)
     double lines[] = {0, 100 * OUTLIER_EFFECT, 5}; /* percent; the last: the top */
     size_t nodes = 0, i = 0;
     int end[HIGH / LABEL + 1]; /* of the last name in each row of names */
-    char words[64];
+    char words[64], without[2 * FLEET_TEXT] = "";
 
     for (size_t k = 0; k < fleet->n; ++k) {
         nodes += fleet->node[k].compared > 0;
@@ -212,8 +212,10 @@ static void put_dots(struct text_out *out, const struct fleet *fleet)
         const bool passes = fleet_passes(node);
         int row = (y - 6) / LABEL;
 
-        if (node->compared == 0)
+        if (node->compared == 0) {
+            text_list(without, sizeof without, ", ", node->name);
             continue;
+        }
         ++i;
         text_print(out,
                    "<circle cx=\"%d.%d%%\" cy=\"%d\" r=\"%d\" fill=\"%s\"><title>%s: %d "
@@ -243,8 +245,8 @@ static void put_dots(struct text_out *out, const struct fleet *fleet)
     if (wide)
         text_print(out, " The axis is logarithmic; the lowest line is 1 %% or less.");
     if (nodes < fleet->n)
-        text_print(out, " Nodes without a dot: %zu, which have no number to compare.",
-                   fleet->n - nodes);
+        text_print(out, " Nodes without a dot: %zu, with no number that enough others have: %s",
+                   fleet->n - nodes, without);
     text_print(out, "</p>\n</section>\n");
 }
 

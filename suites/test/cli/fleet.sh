@@ -267,6 +267,8 @@ while read -r node words; do
 done <planted
 [ "$(wc -l <planted)" -eq 10 ] || fail "planted: $(cat planted)"
 prints 'REJECTED node06: .*; do: look at device 1: clock, cooling; mend, then measure once'
+fleet 1 rehearsal --expect rehearsal/expected.txt --out page
+grep -q ' Nodes without a dot: 4, with no number that enough others have: node09, node12, node15, node18</p>' page/index.html || fail "which have no dot"
 takes=$(sed -n 's/.*# takes out \([0-9]*\).*/\1/p' "$here/../../../docs/accept.md")
 prints "^Take out $takes of 32: "
 # A node of one's own is slow, or wrong.
