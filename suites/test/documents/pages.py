@@ -118,9 +118,9 @@ PAGES: dict[str, tuple[Row, ...]] = {
         Row("scripts/rehearse rehearsal", swap=(("scripts/rehearse", '"$SOURCE/scripts/rehearse"'),), prints=("^node03  OUTLYING ",), leaves={"rehearsal/expected.txt": r"^node\[01-32\]$"}),
         Row("lockstep fleet rehearsal --expect rehearsal/expected.txt --out rehearsal", status=(1,),
             prints=("32 nodes: .*; 2 outlying",), leaves={"rehearsal/failing_nodes.txt": "^node03$", "rehearsal/index.html": "node03"}),
-        Row("lockstep validate --profile rehearsal/small.yaml --run --devices virt:2+fault:slow@1/1/300 --node mine --format json >rehearsal/mine.json",
+        Row("lockstep validate --profile rehearsal/small.yaml --run --bind none --devices virt:2+fault:slow@1/1/300 --node mine --format json >rehearsal/mine.json",
             status=(1,), leaves={"rehearsal/mine.json": '"verdict": "REJECTED"'},
-            swap=(("slow@1/1/300", "row@1/0 --bind none --allow-dirty"), ("--run", "--minutes 0.5")),  # cli.fleet measures the slow one
+            swap=(("slow@1/1/300", "row@1/0 --allow-dirty"), ("--run", "--minutes 0.5")),  # cli.fleet measures the slow one
             checks=("lockstep fleet rehearsal | tr -s '\\n ' ' ' | grep -q 'mine (REJECTED: wrong numbers'",)),
         Row("lockstep sweep --devices cuda:all --counts 1,8 --mode ddp --workload mlp:4096,4096,4096,4096 --batch 32768 --chain 32 --parts 1 --launches 8 --out day1.jsonl",
             swap=(("cuda:all", "virt:2"), ("1,8", "1,2"), ("mlp:4096,4096,4096,4096", "mlp:8,8"), ("32768", "8"),
