@@ -260,7 +260,7 @@ void validate_judge(struct validate *validate)
         if (validate_is_wrong(judged->limit, judged->why))
             judged->verdict = VALIDATE_INVALID;
         if (judged->verdict == VALIDATE_PASS &&
-            validate_at_worst(validate, judged->limit, why) == VALIDATE_OPEN) {
+            validate_at_worst(validate, judged->limit, why) != VALIDATE_FAIL) {
             judged->verdict = VALIDATE_INVALID;
             snprintf(judged->why, sizeof judged->why, "%s", why);
         }
@@ -291,10 +291,12 @@ enum validate_verdict validate_at_worst(const struct validate *validate,
                  "fail this limit: measure on an idle machine, or delete it",
                  judged.launches);
     else
-        snprintf(why, VALIDATE_TEXT, "it stays %s even at %s%s%.200s",
+        snprintf(why, VALIDATE_TEXT, "it stays %s even at %s: %.200s",
                  validate_verdict_words[judged.verdict],
                  limit->row->fact ? "its worst" : "0.3 of the speed",
-                 judged.why[0] != '\0' ? ": " : "", judged.why);
+                 judged.verdict != VALIDATE_PASS
+                     ? judged.why
+                     : "write a bound near the number of a good machine, or delete it");
     return judged.verdict;
 }
 

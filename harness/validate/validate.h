@@ -197,7 +197,8 @@ void validate_limit_itself(const struct profile_limit *limit, struct validate_fi
 /* Whether that shows that it is useless, and why: a bound on the wrong side, or one that is not
  * within 0.3 and 1.1 of the expected value. */
 bool validate_is_wrong(const struct profile_limit *limit, char why[VALIDATE_TEXT]);
-/* The verdict on a machine at 0.3 of the speed of these records, and why, if it is not FAIL. */
+/* The verdict on a machine at 0.3 of the speed of these records. If it is not FAIL, the limit accepts
+ * every machine: why, and what to do. */
 enum validate_verdict validate_at_worst(const struct validate *validate,
                                         const struct profile_limit *limit, char why[VALIDATE_TEXT]);
 /* Tries one limit. report: NULL without records. */

@@ -63,7 +63,7 @@ do_compare() {
 }
 do_validate() {
     mkdir -p nodes
-    limit step_time 'max: 100 s' 'workload: tutorial, mode: dp, devices: 1, batch: 8' binding 'statistic: floor' |
+    limit peak_memory 'max: 100 KiB' 'workload: tutorial, mode: dp, devices: 1, batch: 8' |
         profile good.yaml '' 'launches: 5'
     does 0 'ACCEPTED' validate --allow-dirty --profile good.yaml --run --bind none --devices virt:1 --out good.jsonl
     does 0 '"ACCEPTED"' validate --allow-dirty --profile good.yaml good.jsonl --format json

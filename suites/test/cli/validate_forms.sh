@@ -13,15 +13,15 @@ three='workload: tutorial, mode: dp, devices: 3, batch: 30'
 {
     limit step_time 'max: 5.7 us' "$cell" binding 'statistic: typical
     expected: 5.4 us'
-    limit step_time 'max: 1 s' "$cell" binding 'statistic: floor'
+    limit step_time 'max: 9 us' "$cell" binding 'statistic: floor'
     limit step_time 'max: 5.8 us' "$cell" advisory 'statistic: typical'
     limit step_time 'max: 2.77 us' 'workload: tutorial, mode: plain, batch: 30' advisory 'statistic: cost'
     limit moved 'max: 1 B' "$cell"
     limit step_time 'max: 1 s' 'batch: 12345' binding 'statistic: floor'
 } | profile all.yaml
 limit device_spread 'max: 1.05 x' "$three" binding 'statistic: floor' | profile spread.yaml
-limit step_time 'max: 1 s' "$cell" binding 'statistic: floor' | profile good.yaml
-limit step_time 'max: 1 s' "$cell" advisory 'statistic: floor' | profile advisory.yaml
+limit step_time 'max: 9 us' "$cell" binding 'statistic: floor' | profile good.yaml
+limit step_time 'max: 9 us' "$cell" advisory 'statistic: floor' | profile advisory.yaml
 
 # forms STATUS NAME PROFILE FILE [OPTION...]: writes a file in each form; all have the same exit
 # status.

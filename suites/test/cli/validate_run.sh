@@ -12,9 +12,12 @@ other='workload: "mlp:8,6,4", mode: dp, devices: 1, batch: 16'
 {
     limit step_time 'max: 100 s' "$one" binding 'statistic: floor'
     limit speed_up 'min: 0.0001 x' "$other" binding 'statistic: floor'
-    limit step_time 'max: 100 s' 'mode: dp' binding 'statistic: tail'
+    limit step_time 'max: 100 s' 'mode: dp' binding 'statistic: typical'
 } | profile good.yaml '' 'launches: 5'
 limit step_time 'max: 1 ns' "$one" binding 'statistic: floor' | profile bad.yaml ''
+limit step_time 'max: 100 s' "$one" binding 'statistic: floor' | profile single.yaml ''
+# Each machine has the same numbers: 65 KiB, and 129 KiB with chains.
+limit peak_memory 'max: 140 KiB' "$one" | profile memory.yaml '' 'launches: 5'
 
 # run STATUS PROFILE OPTION...: runs while other tests may run here.
 run() {
@@ -30,6 +33,19 @@ as_if() {
     cmp -s out printed || fail "another verdict of the same records: $(cat out printed)"
 }
 
+# near PROFILE FILE N: by limits near the numbers of these records all N are PASS. On a busy machine those whose launches
+# scatter too much are INVALID.
+near() {
+    fit "$1" "$2"
+    status=0
+    "$lockstep" validate --allow-dirty --profile "fit-$1" "$2" >out 2>err || status=$?
+    if [ $status -eq 0 ]; then
+        prints "ACCEPTED .* $3 PASS, 0 FAIL"
+    else
+        prints 'launches scatter so much .* NOT SHOWN .* 0 FAIL, 0 OPEN, 0 UNMEASURED, '
+    fi
+}
+
 # No machine is accepted if the times of the build cannot be judged by.
 if ! "$lockstep" --version | grep -q 'Release)\|RelWithDebInfo)'; then
     run 3 good.yaml --run --devices virt:1 --out good.jsonl
@@ -37,19 +53,24 @@ if ! "$lockstep" --version | grep -q 'Release)\|RelWithDebInfo)'; then
     exit 0
 fi
 
-# All is well: the cells of the limits and the base of a ratio are measured, each as often as a
-# limit of two cells needs, which is more than the profile requires.
-run 0 good.yaml --run --devices virt:1 --out good.jsonl
-prints 'ACCEPTED by profile good.yaml: of its binding limits 3 PASS'
+# The cells of the limits and the base of a ratio are measured, each as often as a limit of two cells
+# needs, which is more than the profile requires. No machine fails limits that are so far away, so
+# none is accepted by them. By limits near its numbers it is.
+run 3 good.yaml --run --devices virt:1 --out good.jsonl
+prints 'INVALID step_time .*: at most 100 s; is [^:]* it stays PASS even at 0.3 of the speed: '
+prints 'NOT SHOWN by profile good.yaml: of its binding limits 0 PASS, 0 FAIL, 0 OPEN, 0 UNMEASURED, 3 INVALID'
 grep -q '^6 of 6 launches of each cell, [0-9]* s$' err || fail "progress"
-as_if 0 good.yaml good.jsonl
+as_if 3 good.yaml good.jsonl
+fit good.yaml good.jsonl
+expect_status 0 "$lockstep" validate --allow-dirty --profile fit-good.yaml good.jsonl
+prints 'ACCEPTED by profile good.yaml: of its binding limits 3 PASS'
 expect_count 18 '"schema":"lockstep/cell/1.1"' good.jsonl
 [ "$(cell_ids good.jsonl | uniq | wc -l)" -eq 18 ] || fail 'a launch was measured twice'
 for cell in 'tutorial","mode":"dp' 'mlp:8,6,4","mode":"dp' 'mlp:8,6,4","mode":"plain'; do
     expect_count 6 "\"workload\":\"$cell\"" good.jsonl
 done
-limit step_time 'max: 100 s' "$one" binding 'statistic: floor' | profile single.yaml ''
-run 0 single.yaml --run --devices virt:1
+run 0 memory.yaml --run --devices virt:1
+prints '^PASS peak_memory .*ACCEPTED by profile memory.yaml: of its binding limits 1 PASS'
 [ -z "$(ls temporary)" ] || fail "left behind: $(ls temporary)"
 ! grep -q 'the records are in' err || fail "of records that are gone"
 
@@ -58,7 +79,7 @@ if [ "${5-}" = short ]; then
 fi
 
 # A log that is no terminal gets a line for each tenth of the launches.
-limit step_time 'max: 100 s' "$one" binding 'statistic: floor' | profile twenty.yaml '' 'launches: 20'
+limit peak_memory 'max: 100 KiB' "$one" | profile twenty.yaml '' 'launches: 20'
 "$lockstep" validate --allow-dirty --profile twenty.yaml --minutes 0.25 --devices virt:1 --bind none >out 2>err ||
     [ $? -eq 3 ] || fail "$(cat out err)" # 3: the time was over
 lines=$(count_lines '^[0-9]*[02468] of 20 launches of each cell, [0-9]* s$' err)
@@ -70,27 +91,28 @@ rm -rf temporary/*
 # allow no more.
 ! grep -q '"parts"' good.jsonl || fail 'parts that no limit is about'
 {
-    limit step_time 'max: 100 s' "$one, chain: 4" binding 'statistic: cost'
-    limit matrix_product 'min: 1 FLOP/s' "$one" binding 'statistic: floor'
-    limit sustained_product 'min: 1 FLOP/s' "$one" binding 'statistic: cost'
-    limit host_copy 'min: 1 B/s' "$one, bytes: 64 MiB" binding 'statistic: cost'
-    limit memory_bandwidth 'min: 1 B/s' "$one, bytes: 128 MiB" binding 'statistic: floor'
+    limit step_time 'max: 100 s' "$one, chain: 4" binding 'statistic: least'
+    limit matrix_product 'min: 1 FLOP/s' "$one" binding 'statistic: least'
+    limit sustained_product 'min: 1 FLOP/s' "$one" binding 'statistic: least'
+    limit host_copy 'min: 1 B/s' "$one, bytes: 64 MiB" binding 'statistic: least'
+    limit memory_bandwidth 'min: 1 B/s' "$one, bytes: 128 MiB" binding 'statistic: least'
 } | profile parts.yaml '' 'launches: 5'
-run 0 parts.yaml --minutes 0.2 --devices virt:1 --out parts.jsonl
+run 3 parts.yaml --minutes 0.2 --devices virt:1 --out parts.jsonl
+prints ' 0 PASS, 0 FAIL, 0 OPEN, 0 UNMEASURED, 5 INVALID'
+near parts.yaml parts.jsonl 5
 expect_count 5 '"parts":{"product":{"work":[0-9]*,"ns":\[\[[0-9,]*\]\]},"sustained":' parts.jsonl
 expect_count 0 '"chain":0,' parts.jsonl
 expect_status 3 "$lockstep" validate --allow-dirty --profile single.yaml parts.jsonl
 prints '1 UNMEASURED'
-limit peak_memory 'max: 1 TiB' "$one" binding | profile memory.yaml '' 'launches: 5'
 expect_status 0 "$lockstep" validate --allow-dirty --profile memory.yaml parts.jsonl
 
 # Two devices are used if there are two cores: with the size that the limit names, and no other.
 if [ "$(nproc)" -ge 2 ]; then
     two='workload: "mlp:8,6,4", mode: ddp, devices: 2, batch: 16'
     {
-        limit allreduce_bandwidth 'min: 1 B/s' "$two, bytes: 328 B" binding 'statistic: cost'
-        limit peer_copy 'min: 1 B/s' "$two, bytes: 16 MiB" binding 'statistic: cost'
-        limit product_spread 'max: 1000 x' "$two" binding 'statistic: floor'
+        limit allreduce_bandwidth 'min: 1 B/s' "$two, bytes: 328 B" binding 'statistic: least'
+        limit peer_copy 'min: 1 B/s' "$two, bytes: 16 MiB" binding 'statistic: least'
+        limit product_spread 'max: 1000 x' "$two" binding 'statistic: least'
     } | profile two.yaml '' 'launches: 5'
     # sweep STATUS FILE DEVICES [OPTION...]: measures as --run would, but for a shorter time.
     sweep()
@@ -102,7 +124,7 @@ if [ "$(nproc)" -ge 2 ]; then
             --parts 0.02 "$@"
     }
     sweep 0 two.jsonl virt:2
-    expect_status 0 "$lockstep" validate --allow-dirty --profile two.yaml two.jsonl
+    near two.yaml two.jsonl 3
     limit allreduce_bandwidth 'min: 1 B/s' "$two, bytes: 1 GiB" binding 'statistic: cost' |
         profile gib.yaml '' ''
     expect_status 3 "$lockstep" validate --allow-dirty --profile gib.yaml two.jsonl
@@ -151,7 +173,7 @@ CHECK
     # So does one whose step before the samples, or between a sample and the next, is wrong. Which
     # device computed a row of outputs is told; the spread is of no device then.
     {
-        limit product_spread 'max: 1000 x' "$two" binding 'statistic: floor'
+        limit product_spread 'max: 1000 x' "$two" binding 'statistic: least'
         limit step_time 'max: 100 s' "$two" binding 'statistic: floor'
     } | profile both.yaml '' ''
     # With the data of this seed the exact step before it has right outputs, and the probe does not.
@@ -165,18 +187,18 @@ CHECK
         prints 'REJECTED .* 1 FAIL, '
     done
 
-    # A link has an eleventh of its speed: it does not reach a quarter of the full speed. At full
-    # speed it reaches that, or is OPEN or INVALID if other work took all the time of a launch's copies.
+    # A link has an eleventh of its speed: it does not reach 0.4 of the full speed. At full speed it
+    # reaches that, or is OPEN or INVALID if other work took all the time of a launch's copies.
     limit peer_copy 'min: 1 TB/s' "$two, bytes: 16 MiB" binding 'statistic: floor' | profile all.yaml '' ''
     expect_status 1 "$lockstep" validate --allow-dirty --profile all.yaml two.jsonl
     prints 'slow: only copies between virt:0 and virt:1, both ways: one of the two, or their link (at most'
-    quarter=$(sed -n 's,.*; is \([0-9.]* .B/s\).*,\1,p' flat | awk '{ print $1 / 4, $2 }')
-    limit peer_copy "min: $quarter" "$two, bytes: 16 MiB" binding 'statistic: floor' | profile quarter.yaml '' ''
+    near=$(sed -n 's,.*; is \([0-9.]* .B/s\).*,\1,p' flat | awk '{ print 0.4 * $1, $2 }')
+    limit peer_copy "min: $near" "$two, bytes: 16 MiB" binding 'statistic: floor' | profile near.yaml '' ''
     status=0
-    "$lockstep" validate --allow-dirty --profile quarter.yaml two.jsonl >out 2>err || status=$?
+    "$lockstep" validate --allow-dirty --profile near.yaml two.jsonl >out 2>err || status=$?
     [ $status -eq 0 ] || prints 'NOT SHOWN .* 0 FAIL, \(1 OPEN\|.* 1 INVALID\)'
     sweep 1 link.jsonl virt:2+fault:link@1/1/1000
-    expect_status 1 "$lockstep" validate --allow-dirty --profile quarter.yaml link.jsonl
+    expect_status 1 "$lockstep" validate --allow-dirty --profile near.yaml link.jsonl
     prints 'slow: only copies between virt:0 and virt:1, both ways: one of the two, or their link (at most'
 else
     echo 'note: one core, so nothing of two devices'
@@ -278,13 +300,14 @@ no 'no folder for the records as .*nowhere/lockstep-validate-' --profile good.ya
 # A limit for steps in chains is judged by chains of that length and by nothing else; a limit for
 # single steps never by chains; both are measured if both are asked for.
 {
-    limit step_time 'max: 100 s' "$one, chain: 4" binding 'statistic: cost'
-    limit step_time 'max: 100 s' "$one" binding 'statistic: cost'
+    limit step_time 'max: 100 s' "$one, chain: 4" binding 'statistic: least'
+    limit step_time 'max: 100 s' "$one" binding 'statistic: least'
 } | profile both.yaml '' 'launches: 5'
-run 0 both.yaml --run --devices virt:1 --out both.jsonl
+run 3 both.yaml --run --devices virt:1 --out both.jsonl
 expect_count 5 '"chain":4,' both.jsonl
 expect_count 5 '"chain":0,' both.jsonl
 prints 'tutorial dp virt:1, 8 rows, chain 4'
+near both.yaml both.jsonl 2
 limit step_time 'max: 100 s' "$one, chain: 8" binding 'statistic: cost' | profile eight.yaml ''
 expect_status 3 "$lockstep" validate --allow-dirty --profile eight.yaml both.jsonl
 prints '1 UNMEASURED'
@@ -293,22 +316,23 @@ prints '1 UNMEASURED'
 # inputs start on the host: the others are no evidence for it. Both are measured if both are asked
 # for.
 {
-    limit step_time 'max: 100 s' "$one" binding 'statistic: cost'
-    limit step_time 'max: 100 s' "$one, host_inputs: 1" binding 'statistic: cost'
+    limit step_time 'max: 100 s' "$one" binding 'statistic: least'
+    limit step_time 'max: 100 s' "$one, host_inputs: 1" binding 'statistic: least'
 } | profile places.yaml '' 'launches: 5'
-run 0 places.yaml --run --devices virt:1 --out places.jsonl
+run 3 places.yaml --run --devices virt:1 --out places.jsonl
 expect_count 5 '"host_inputs":1,' places.jsonl
 expect_count 5 '"host_inputs":0,' places.jsonl
 prints 'tutorial dp virt:1, 8 rows, host-inputs 1:'
-limit step_time 'max: 100 s' "$one" binding 'statistic: cost' | profile single.yaml '' 'launches: 5'
-expect_status 0 "$lockstep" validate --allow-dirty --profile single.yaml places.jsonl
-prints '1 PASS'
+near places.yaml places.jsonl 2
+limit step_time 'max: 100 s' "$one" binding 'statistic: least' | profile single.yaml '' 'launches: 5'
+near single.yaml places.jsonl 1
 expect_status 0 "$lockstep" sweep --devices virt:1 --counts 1 --mode dp --workload tutorial --batch 8 \
     --host-inputs 1 --launches 5 --bind none --seconds 0.01 --seed 3 --out host.jsonl
 expect_status 3 "$lockstep" validate --allow-dirty --profile single.yaml host.jsonl
 prints '1 UNMEASURED'
-expect_status 3 "$lockstep" validate --allow-dirty --profile places.yaml host.jsonl
-prints '1 PASS.* 1 UNMEASURED'
+fit places.yaml host.jsonl
+expect_status 3 "$lockstep" validate --allow-dirty --profile fit-places.yaml host.jsonl
+prints '0 FAIL, 0 OPEN, 1 UNMEASURED'
 
 # A limit that is learned from such cells names them.
 id=$(sed -n '1s/.*"run_id":"\([0-9a-f]*\)".*/\1/p' places.jsonl)

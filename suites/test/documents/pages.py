@@ -46,9 +46,8 @@ name: any
 match: {cores: $(lockstep devices --devices virt:1 --format json | "$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["machine"]["cores"])')}
 requires: {launches: 6}
 limits:
-  - metric: step_time
-    statistic: typical
-    max: 10 s
+  - metric: peak_memory
+    max: 140 KiB
     at: {workload: "mlp:8,8", mode: dp, devices: 1, batch: 8}
     kind: binding
     source: made up

@@ -37,6 +37,13 @@ limits:
     statistic: typical
     at: {workload: "mlp:8,8,4", mode: dp, devices: 2, batch: 10}
     max: 100 s
+    kind: advisory
+    source: made up
+    date: 2026-11-24
+    evidence: measured
+  - metric: peak_memory
+    at: {workload: "mlp:8,8,4", mode: dp, devices: 2, batch: 10}
+    max: 1 TiB
     kind: binding
     source: made up
     date: 2026-11-24
@@ -62,7 +69,8 @@ has '+- GPU 0000:10:00.0 Fake GPU, 79.65 GiB, PCIe 5 x16' good/index.html
 has '+- 18 of 18 NVLinks up: 5 to 0000:05:00.0' good/index.html
 has_not INVALID good/summary.md
 has_not 'power limit' good/summary.md
-expect_status 0 "$lockstep" validate --allow-dirty --profile limit.yaml fake_good.m.jsonl
+fit limit.yaml fake_good.m.jsonl
+expect_status 0 "$lockstep" validate --allow-dirty --profile fit-limit.yaml fake_good.m.jsonl
 has 'ACCEPTED' out
 
 # Heat: the results are right, and there are no times.
@@ -92,7 +100,7 @@ expect_status 0 "$lockstep" report fake_power_cap.m.jsonl --out cap
 has 'In 12 of 12 launches a GPU was at its power limit, as GPUs that are all right are' cap/summary.md
 has 'GPU 0000:12:00.0: 1 process of others computes on it' cap/summary.md
 has_not INVALID cap/summary.md
-expect_status 0 "$lockstep" validate --allow-dirty --profile limit.yaml fake_power_cap.m.jsonl
+expect_status 0 "$lockstep" validate --allow-dirty --profile fit-limit.yaml fake_power_cap.m.jsonl
 
 # Without NVML the reason is in the record, and no cell says anything about its GPUs.
 export LD_LIBRARY_PATH="$libraries/empty"
