@@ -118,6 +118,7 @@ static int read_limit(const json_t *object, size_t i, struct view *view, struct 
     validate_judge_numbers(&judged);
     /* The worst of its devices is the limit's. */
     const size_t n = json_array_size(view->by_device);
+    bool can_fail = validate_can_fail(&judged);
 
     for (size_t d = 0; d < n; ++d) {
         const json_t *device = json_array_get(view->by_device, d);
@@ -129,6 +130,7 @@ static int read_limit(const json_t *object, size_t i, struct view *view, struct 
             ((int)d == view->shown.device && median != view->shown.middle))
             return refuse_limit(why, i, "by_device", "has a median that is not its own");
         validate_judge_numbers(&one);
+        can_fail = can_fail || validate_can_fail(&one);
         if (isnan(median))
             one.verdict = VALIDATE_UNMEASURED;
         if (one.verdict > judged.verdict)
@@ -140,7 +142,10 @@ static int read_limit(const json_t *object, size_t i, struct view *view, struct 
                   view->shown.units < n
             : n > 0 || view->shown.device >= 0)
         return refuse_limit(why, i, "by_device", "has not each device of the cell");
-    if (validate_is_wrong(&view->limit, judged.why))
+    /* The numbers of other cells at its place, which may fail it, are not in the verdict. */
+    const bool too_far = judged.verdict == VALIDATE_PASS && judged.units <= (n > 0 ? n : 1);
+
+    if (validate_is_wrong(&view->limit, judged.why) || (too_far && !can_fail))
         judged.verdict = VALIDATE_INVALID;
     if (judged.verdict == view->shown.verdict)
         return 0;

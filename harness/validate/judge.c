@@ -105,6 +105,18 @@ void validate_judge_numbers(struct validate_judged *judged)
                  judged->launches);
 }
 
+bool validate_can_fail(const struct validate_judged *judged)
+{
+    const struct validate_metric *metric = judged->limit->row;
+    const double factor = metric->higher ? 1 / VALIDATE_WORST : VALIDATE_WORST;
+    struct validate_judged worst = *judged;
+
+    worst.lo = metric->fact ? metric->worst : factor * judged->lo;
+    worst.hi = metric->fact ? metric->worst : factor * judged->hi;
+    validate_judge_numbers(&worst);
+    return worst.verdict == VALIDATE_FAIL;
+}
+
 /* ---- all ---------------------------------------------------------------------------------- */
 
 /* Takes the values of all launches. Returns whether each of them has one. */

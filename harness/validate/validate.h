@@ -156,10 +156,12 @@ void validate_judge_limit(const struct validate *validate, const struct profile_
                           double factor, struct validate_judged *judged);
 
 /* These judge by numbers that are known, also by those of a verdict that is read back. The first
- * finds verdict and why of a limit from its launches, units (1 or more), lo and hi; the second the
- * verdict of cases from their numbers, if all that are required were run; the third that of the
- * machine from its binding limits and its cases. */
+ * finds verdict and why of a limit from its launches, units (1 or more), lo and hi; the second whether
+ * a machine at 0.3 of the speed of these numbers fails it; the third the verdict of cases from their
+ * numbers, if all that are required were run; the fourth that of the machine from its binding limits
+ * and its cases. */
 void validate_judge_numbers(struct validate_judged *judged);
+bool validate_can_fail(const struct validate_judged *judged);
 enum validate_verdict validate_judge_cases(const struct validate_conformance *cases);
 enum validate_machine validate_judge_machine(const size_t count[VALIDATE_VERDICTS],
                                              enum validate_verdict cases);

@@ -293,7 +293,7 @@ fi
 # shown to keep them.
 make half 8 5
 for i in 1 3 5 7; do
-    sed -i 's/"max": 1500000.0/"max": 15000000.0/' half/node000$i.json
+    sed -i 's/"max": 1500000.0/"max": 3000000.0/' half/node000$i.json
 done
 fleet 3 half --out page
 badge amber '1 fact without a majority'

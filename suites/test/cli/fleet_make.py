@@ -100,7 +100,7 @@ def model(node):
 
 
 def profile(node):
-    node["limits"][0]["max"] *= 10
+    node["limits"][0]["max"] *= 2
 
 
 def same_name(node):
