@@ -1,5 +1,6 @@
 /* check/sums.c: the sums of a run, which of its results are alike, and its verdict in a sentence.
  */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,7 +103,7 @@ static size_t length_of_numbers(const char *text)
     return (size_t)(end - text);
 }
 
-/* Whether two texts differ in numbers only. */
+/* Whether two texts differ in numbers only: "1 row", "2 rows". */
 static bool differ_in_numbers(const char *a, const char *b)
 {
     while (*a != '\0' && *b != '\0') {
@@ -112,6 +113,10 @@ static bool differ_in_numbers(const char *a, const char *b)
             return false;
         a += one > 0 ? one : 1;
         b += other > 0 ? other : 1;
+        if (*a != *b) {
+            a += *a == 's' && !isalpha((unsigned char)a[1]);
+            b += *b == 's' && !isalpha((unsigned char)b[1]);
+        }
     }
     return *a == *b;
 }

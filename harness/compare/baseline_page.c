@@ -53,8 +53,9 @@ static void describe_compare(const void *of, struct compare_page *page)
                 "Baseline: %s: %zu sessions of %zu cells, commits %.12s to %.12s", baseline->path,
                 baseline->sessions, baseline->cells, baseline->lines.line[0].git_sha,
                 baseline->lines.line[baseline->lines.n - 1].git_sha);
-    compare_say(page, COMPARE_FOOT, "NEW: %s: run %s of %s, commit %.12s, %d launches",
-                compare->source.path, run->run_id, run->created_utc, run->git_sha, run->launches);
+    compare_say(page, COMPARE_FOOT, "NEW: %s: run %s of %s, commit %.12s, %d launch%s",
+                compare->source.path, run->run_id, run->created_utc, run->git_sha, run->launches,
+                run->launches == 1 ? "" : "es");
     if (compare->invalid[0] != '\0')
         compare_say(page, COMPARE_TITLE, "INVALID: %s", compare->invalid);
     compare_say(page, COMPARE_FOOT,

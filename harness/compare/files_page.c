@@ -38,9 +38,9 @@ static void describe_files(const void *of, struct compare_page *page)
     for (int side = 0; side < COMPARE_SIDES; ++side) {
         const struct record_run *run = &compare->file[side].run;
 
-        compare_say(page, COMPARE_FOOT, "%s: %s: run %s of %s, commit %.12s, %d launches",
+        compare_say(page, COMPARE_FOOT, "%s: %s: run %s of %s, commit %.12s, %d launch%s",
                     page->side[side], compare->options->path[side], run->run_id, run->created_utc,
-                    run->git_sha, run->launches);
+                    run->git_sha, run->launches, run->launches == 1 ? "" : "es");
     }
     say_notes(page, "Differs: ", &compare->differs);
     say_notes(page, "Note: ", &compare->remarks);

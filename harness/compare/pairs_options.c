@@ -121,9 +121,10 @@ int pairs_options(const struct compare_options *options, struct pairs *pairs)
 
         if (strcmp(old->workload.name, fresh->workload.name) != 0 || old->rows != fresh->rows)
             return command_refuse(NAME,
-                                  "--a has %s with %zu rows where --b has %s with %zu: both need "
+                                  "--a has %s with %zu row%s where --b has %s with %zu: both need "
                                   "the same workloads and batches",
-                                  old->workload.name, old->rows, fresh->workload.name, fresh->rows);
+                                  old->workload.name, old->rows, text_s(old->rows),
+                                  fresh->workload.name, fresh->rows);
     }
     return 0;
 }

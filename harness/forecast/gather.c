@@ -21,8 +21,8 @@ static int check_point(const struct report_point *point, struct text_error *why)
     struct fit_traffic traffic;
     char words[FORECAST_TEXT], name[FORECAST_TEXT];
 
-    snprintf(name, sizeof name, "%.96s, ddp on %.64s, %zu rows", key->workload, key->devices,
-             key->global_batch);
+    snprintf(name, sizeof name, "%.96s, ddp on %.64s, %zu row%s", key->workload, key->devices,
+             key->global_batch, text_s(key->global_batch));
     if (workload_parse(key->workload, &workload, words, sizeof words) != 0)
         return text_fail(why, "%s: this build knows no such workload", name);
     if (key->n_devices < 1)

@@ -192,9 +192,9 @@ static int check_known(const struct bench *bench, struct text_error *why)
                          "such as 1,2,4, or 2 workloads",
                          words);
     return text_fail(why,
-                     "%.150s: %zu rows on a rank are not measured: measure 2 counts of ranks with "
+                     "%.150s: %zu row%s on a rank %s not measured: measure 2 counts of ranks with "
                      "different shards",
-                     words, last->shard);
+                     words, last->shard, text_s(last->shard), text_are(last->shard));
 }
 
 static int fill_series(struct forecast *forecast, struct forecast_series *series,

@@ -29,10 +29,11 @@ int plan_check_cell(const struct cell_config *cell, const struct plan_room *room
         snprintf(fits, sizeof fits, "a batch of %zu", most);
     return text_fail(
         why,
-        "%.60s, mode %s, %zu device%s, %zu rows: that takes at least %.4g GiB of memory, and "
+        "%.60s, mode %s, %zu device%s, %zu row%s: that takes at least %.4g GiB of memory, and "
         "%s has %.4g; %s fits by estimate",
-        cell->workload.name, cell_mode_names[cell->mode], use.devices, use.devices == 1 ? "" : "s",
-        cell->rows, need / gibi, room->cores ? "this machine" : "a GPU", room->bytes / gibi, fits);
+        cell->workload.name, cell_mode_names[cell->mode], use.devices, text_s(use.devices),
+        cell->rows, text_s(cell->rows), need / gibi, room->cores ? "this machine" : "a GPU",
+        room->bytes / gibi, fits);
 }
 
 int plan_check_models(const struct plan_options *options, const struct record_run *run,

@@ -172,14 +172,15 @@ static void about_points(struct text_out *out, const struct report *report)
         const struct report_point *most = counts.settler;
         const struct record_key *key = most->key;
 
-        caution(out,
-                "In %zu of %zu cells steps still got faster while they were measured, the most in "
-                "%.100s, %s, %zu rows on %d device%s: by %.0f %% [%.0f, %.0f] from the first tenth "
-                "of a launch to its last half. A longer --warmup would help.",
-                counts.settling, counts.points, report_workload_words(report, most->row, PHRASE),
-                key->mode, key->global_batch, key->n_devices, text_s((size_t)key->n_devices),
-                100 * expm1(most->settled_by), 100 * expm1(most->settling.lo),
-                100 * expm1(most->settling.hi));
+        caution(
+            out,
+            "In %zu of %zu cells steps still got faster while they were measured, the most in "
+            "%.100s, %s, %zu row%s on %d device%s: by %.0f %% [%.0f, %.0f] from the first tenth "
+            "of a launch to its last half. A longer --warmup would help.",
+            counts.settling, counts.points, report_workload_words(report, most->row, PHRASE),
+            key->mode, key->global_batch, text_s(key->global_batch), key->n_devices,
+            text_s((size_t)key->n_devices), 100 * expm1(most->settled_by),
+            100 * expm1(most->settling.lo), 100 * expm1(most->settling.hi));
     }
     if (counts.stalled > 0)
         caution(out,

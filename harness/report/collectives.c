@@ -268,8 +268,9 @@ size_t report_nccl_tests(FILE *to, const struct report *report)
         if (!headed) {
             fprintf(
                 to,
-                "# %s, %d devices of %s, %s/%s; time: median of launches of lockstep sweep\n#\n",
-                key->workload, key->n_devices, key->devices, key->backend, key->communicator);
+                "# %s, %d device%s of %s, %s/%s; time: median of launches of lockstep sweep\n#\n",
+                key->workload, key->n_devices, text_s((size_t)key->n_devices), key->devices,
+                key->backend, key->communicator);
             fprintf(to, "# %10s  %12s  %8s  %6s  %6s           %-35s%-18s\n", "", "", "", "", "",
                     "out-of-place", "in-place");
             fprintf(to, "# %10s  %12s  %8s  %6s  %6s", "size", "count", "type", "redop", "root");

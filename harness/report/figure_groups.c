@@ -269,8 +269,8 @@ static void write_scaling_panel(struct plot_table *table, const struct report_gr
 
     if (!panel_make(table->plot, group, &panel))
         return;
-    snprintf(batch, sizeof batch, "%s %zu rows%s",
-             group->point->weak ? "batch per device" : "batch", panel.batch,
+    snprintf(batch, sizeof batch, "%s %zu row%s%s",
+             group->point->weak ? "batch per device" : "batch", panel.batch, text_s(panel.batch),
              panel.doubtful ? "; hollow: not certain" : "");
     if (!figure_panel(table, group, panel.hollow, batch))
         return;
@@ -371,9 +371,10 @@ static void write_overlap_panel(struct plot_table *table, const struct report_gr
                 report_middle(point, REPORT_COMM) / report_middle(point, REPORT_WHOLE);
             char words[REPORT_CELL_TEXT] = "";
 
-            report_add(words, "%s on %d, %zu rows: %s moved, %s held",
+            report_add(words, "%s on %d, %zu row%s: %s moved, %s held",
                        figure_style_words(table->plot, figure_style(point), PHRASE),
                        point->key->n_devices, point->key->global_batch,
+                       text_s(point->key->global_batch),
                        report_bytes(report_middle(point, REPORT_MOVED), WORD),
                        report_bytes(report_middle(point, REPORT_PEAK), WORD));
             ++n;
@@ -426,7 +427,7 @@ static void write_bandwidth_panel(struct plot_table *table, const struct report_
         const int devices = points[i].key->n_devices;
         char label[PLOT_TEXT] = "";
 
-        report_add(label, "%d devices", devices);
+        report_add(label, "%d device%s", devices, text_s((size_t)devices));
         if ((i == 0 || points[i - 1].key->n_devices != devices) &&
             (line == MOST_LINES ||
              !plot_table_series(table, FIRST_STYLE + NEXT_STYLE * line++, label)))

@@ -125,7 +125,8 @@ static void write_strip(struct plot_table *table, const struct report *report, d
         figure_style_words(table->plot, figure_style(point), words);
         if (!report_is_plain(point))
             report_add(words, " on %d", key->n_devices);
-        report_add(words, ", %zu rows, %s", key->global_batch, key->workload);
+        report_add(words, ", %zu row%s, %s", key->global_batch, text_s(key->global_batch),
+                   key->workload);
         if (!plot_table_series(table, figure_style(point), words))
             continue;
         for (size_t i = 0; i < point->n; ++i)

@@ -242,8 +242,8 @@ static void write_mode(struct plot_table *table, const struct report_group *grou
         level[l].middle = stats_median(scratch, n);
     }
     figure_style_words(table->plot, figure_style(point), label);
-    report_add(label, ", %d devices: p5 %s%s", point->key->n_devices,
-               report_time(level[STEP].middle, WORD),
+    report_add(label, ", %d device%s: p5 %s%s", point->key->n_devices,
+               text_s((size_t)point->key->n_devices), report_time(level[STEP].middle, WORD),
                report_doubt_of(point, REPORT_SPEEDUP) ? ", not certain" : "");
     if (!plot_table_series(table, figure_style(point), label))
         return;

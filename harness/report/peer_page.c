@@ -51,7 +51,7 @@ static const char *arm_words(const struct peer_arm *arm, const struct peer_cell 
                    : strcmp(kind->on, "process") == 0 ? "es"
                                                       : "s");
     else
-        report_add(text, "%zu rows", rows);
+        report_add(text, "%zu row%s", rows, text_s(rows));
     for (size_t a = 0; a < cell->n_arms; ++a) {
         const char *torch = cell->arm[a].torch;
 

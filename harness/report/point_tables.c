@@ -226,8 +226,8 @@ void report_peak_caution(const struct report *report, char text[REPORT_CELL_TEXT
     if (in_parts > in_steps)
         report_add(text, "the matrix products of --parts");
     else
-        report_add(text, "%s, %s, %s, %zu rows", key->workload, key->mode, key->devices,
-                   key->global_batch);
+        report_add(text, "%s, %s, %s, %zu row%s", key->workload, key->mode, key->devices,
+                   key->global_batch, text_s(key->global_batch));
     report_add(text,
                ". So the shares of it are too high. Look at its unit, and whether it is of the "
                "whole device and in %s.",

@@ -152,11 +152,12 @@ static void add_setting(char text[REPORT_CELL_TEXT], const struct plot *plot,
         report_add(text, "%s to %s", report_ratio(value->lo, WORD), report_ratio(value->hi, WORD));
     if (value->range == REPORT_LAUNCHES)
         report_add(text, " in %zu launches", value->n);
-    report_add(
-        text, "%s%s on %d devices, %.*s%s, %zu rows%s)", value->range != REPORT_NONE ? "; " : "",
-        figure_style_words(plot, figure_style(point), PHRASE), key->n_devices,
-        report_name_length(report, key->workload), key->workload, report_axes_words(key, PHRASE),
-        point->base->key->global_batch, point->weak ? " per device" : "");
+    report_add(text, "%s%s on %d device%s, %.*s%s, %zu row%s%s)",
+               value->range != REPORT_NONE ? "; " : "",
+               figure_style_words(plot, figure_style(point), PHRASE), key->n_devices,
+               text_s((size_t)key->n_devices), report_name_length(report, key->workload),
+               key->workload, report_axes_words(key, PHRASE), point->base->key->global_batch,
+               text_s(point->base->key->global_batch), point->weak ? " per device" : "");
 }
 
 /* Three texts: whether several devices pay, where most, and what is not certain; where least, how
@@ -250,7 +251,8 @@ static void write_panel(struct plot_table *table, const struct panel *panel,
 
     report_add(title, "%.*s%s", report_name_length(report, workload), workload,
                report_axes_words(panel->group->point->key, PHRASE));
-    report_add(rows, "%zu rows%s", panel->batch, panel->group->point->weak ? " per device" : "");
+    report_add(rows, "%zu row%s%s", panel->batch, text_s(panel->batch),
+               panel->group->point->weak ? " per device" : "");
     for (size_t l = 0; all && l < LAYERS; ++l)
         if (panel->layer[l] == sum->best || (panel->layer[l] && panel->layer[l] == sum->worst))
             report_add(rows, panel->layer[l] == sum->best ? ": the best" : ": the worst");

@@ -139,7 +139,8 @@ static void say_scaling(struct text_out *out, const struct report_group *group,
     char text[REPORT_CELL_TEXT] = "";
     bool first = true;
 
-    report_add(text, "%zu rows%s", best->base->key->global_batch, best->weak ? " per device" : "");
+    report_add(text, "%zu row%s%s", best->base->key->global_batch,
+               text_s(best->base->key->global_batch), best->weak ? " per device" : "");
     for (size_t i = 0; i < sizeof bases / sizeof bases[0]; ++i) {
         if (!bases[i])
             continue;
@@ -188,9 +189,9 @@ static void say_rates(struct text_out *out, const struct report_point *best)
             *unit = '\0';
         report_add(text, " %s", range);
     }
-    report_fact(out, "Best throughput", "%s samples/s, %s at %zu rows", text,
+    report_fact(out, "Best throughput", "%s samples/s, %s at %zu row%s", text,
                 report_is_plain(best) ? "the plain program" : report_devices_words(best, PHRASE),
-                cell->key.global_batch);
+                cell->key.global_batch, text_s(cell->key.global_batch));
     if (cell->tokens_per_row == 0)
         return;
     snprintf(text, REPORT_CELL_TEXT,

@@ -64,10 +64,11 @@ static void print_text(const struct soak *soak)
     char text[512];
 
     snprintf(text, sizeof text,
-             "%s %s, %zu rows on each of %d devices, %s: %" PRIu64 " iterations in %.1f s",
+             "%s %s, %zu row%s on each of %d device%s, %s: %" PRIu64 " iteration%s in %.1f s",
              soak->options->workload.name, soak_mode_words[soak->options->mode],
-             soak->options->rows, soak->ranks.n, dp_group_backend(soak->ranks.group),
-             soak->iterations, soak->seconds);
+             soak->options->rows, text_s(soak->options->rows), soak->ranks.n,
+             text_s((size_t)soak->ranks.n), dp_group_backend(soak->ranks.group), soak->iterations,
+             text_s(soak->iterations), soak->seconds);
     command_wrap(stdout, text, 0, INDENT, COLUMNS);
     printf("%-12s%12s%12s   step against the others\n", "GFLOP/s", "burst", "sustained");
     for (int r = 0; r < soak->ranks.n; ++r) {
@@ -102,8 +103,9 @@ static void print_text(const struct soak *soak)
         char replay[SOAK_REPLAY];
 
         soak_replay(soak->options, soak->found.finding[0].iteration, replay);
-        printf("FOUND: %zu finding%s in %" PRIu64 " iterations\nreplay of iteration %" PRIu64 ": ",
-               n, n == 1 ? "" : "s", soak->iterations, soak->found.finding[0].iteration);
+        printf("FOUND: %zu finding%s in %" PRIu64 " iteration%s\nreplay of iteration %" PRIu64 ": ",
+               n, text_s(n), soak->iterations, text_s(soak->iterations),
+               soak->found.finding[0].iteration);
         text_write(stdout, TEXT_PLAIN, replay, sizeof replay);
         putchar('\n');
     } else if (has_slow(soak))
@@ -115,7 +117,8 @@ static void print_text(const struct soak *soak)
             ++r;
         const bool judged = soak->rate[r].speed != SOAK_UNJUDGED;
 
-        printf("nothing found in %" PRIu64 " iterations%s%s\n", soak->iterations,
+        printf("nothing found in %" PRIu64 " iteration%s%s%s\n", soak->iterations,
+               text_s(soak->iterations),
                judged ? "" : "; speed not judged: ", judged ? "" : soak->rate[r].why);
     }
 }

@@ -132,8 +132,8 @@ static void print_kernels(const struct limits *l, const struct limits_workload *
     struct kernel kernels[MOST_KERNELS];
     const int n = list_kernels(w, kernels);
 
-    printf("\n%s, batch %zu; alone %zu rows\n", w->workload.name, w->rows,
-           w->way[ROOF_ALONE].config.rows);
+    printf("\n%s, batch %zu; alone %zu row%s\n", w->workload.name, w->rows,
+           w->way[ROOF_ALONE].config.rows, text_s(w->way[ROOF_ALONE].config.rows));
     printf("%-22s %5s %9s %8s %5s %9s %8s %5s\n", "Product m x n x k", "count", "ms alone",
            "GFLOP/s", "%", "at once", "GFLOP/s", "%");
     for (int k = 0; k < n; ++k) {

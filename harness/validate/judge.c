@@ -233,8 +233,9 @@ void validate_judge_limit(const struct validate *validate, const struct profile_
             continue;
         judged->verdict = VALIDATE_UNMEASURED;
         snprintf(judged->why, sizeof judged->why,
-                 "not measured: %.96s %.8s, %llu devices, %llu rows", cell->workload, cell->mode,
-                 (unsigned long long)cell->devices, (unsigned long long)cell->batch);
+                 "not measured: %.96s %.8s, %llu device%s, %llu row%s", cell->workload, cell->mode,
+                 (unsigned long long)cell->devices, text_s(cell->devices),
+                 (unsigned long long)cell->batch, text_s(cell->batch));
     }
 }
 

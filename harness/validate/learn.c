@@ -256,8 +256,9 @@ static int learn_all(const struct learning *learning)
         others.chain = others.host_inputs = 0; /* limits name these two themselves */
         plan_axes_words(&others, " its ", true, axes);
         if (axes[0] != '\0') {
-            snprintf(text, sizeof text, "NOTE: no limit on %s %s on %d, %zu rows: none can name%s",
-                     key->workload, key->mode, key->n_devices, key->global_batch, axes);
+            snprintf(text, sizeof text, "NOTE: no limit on %s %s on %d, %zu row%s: none can name%s",
+                     key->workload, key->mode, key->n_devices, key->global_batch,
+                     text_s(key->global_batch), axes);
             learn_note(learning, text);
             continue;
         }

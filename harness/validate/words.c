@@ -24,12 +24,12 @@ void validate_place_words(const struct validate_judged *judged, char text[VALIDA
     if (at.batch > 0)
         snprintf(batch, sizeof batch, "%zu", (size_t)at.batch);
     if (key)
-        snprintf(text, VALIDATE_TEXT, "%.96s %s %.64s, %zu rows%s%s%s", key->workload, key->mode,
-                 key->devices, key->global_batch, chain, inputs, device);
+        snprintf(text, VALIDATE_TEXT, "%.96s %s %.64s, %zu row%s%s%s%s", key->workload, key->mode,
+                 key->devices, key->global_batch, text_s(key->global_batch), chain, inputs, device);
     else
-        snprintf(text, VALIDATE_TEXT, "%.96s %.8s, %s devices, %s rows%s%s",
+        snprintf(text, VALIDATE_TEXT, "%.96s %.8s, %s device%s, %s row%s%s%s",
                  at.workload ? at.workload : "any workload", at.mode ? at.mode : "any mode",
-                 devices, batch, chain, inputs);
+                 devices, text_s(at.devices), batch, text_s(at.batch), chain, inputs);
 }
 
 void validate_number_words(const struct validate_judged *judged, char text[128])

@@ -22,8 +22,9 @@ static int check_shards(const struct verify *v, const struct verify_step *step,
 
     found->values += 1;
     if (step->n_shards != shards) {
-        snprintf(why->text, sizeof why->text, "%zu rows on %zu devices: %zu shards, must be %zu",
-                 v->rows, v->devices, step->n_shards, shards);
+        snprintf(why->text, sizeof why->text, "%zu row%s on %zu device%s: %zu shard%s, must be %zu",
+                 v->rows, text_s(v->rows), v->devices, text_s(v->devices), step->n_shards,
+                 text_s(step->n_shards), shards);
         return 1;
     }
     for (size_t i = 0; i < shards; ++i) {
@@ -35,8 +36,9 @@ static int check_shards(const struct verify *v, const struct verify_step *step,
         found->values += 1;
         if (step->shard[i] != want) {
             snprintf(why->text, sizeof why->text,
-                     "%zu rows on %zu devices: replica %zu saw %zu rows, must see %zu", v->rows,
-                     v->devices, i, step->shard[i], want);
+                     "%zu row%s on %zu device%s: replica %zu saw %zu row%s, must see %zu", v->rows,
+                     text_s(v->rows), v->devices, text_s(v->devices), i, step->shard[i],
+                     text_s(step->shard[i]), want);
             return 1;
         }
     }

@@ -3,6 +3,7 @@
 
 #include "impls/words.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,25 @@ void check_clean(char *text, size_t bytes)
             text[i] = '?';
 }
 
+/* "1 rows" becomes "1 row". Cases write the plural after each number. */
+static void make_singular(char *text)
+{
+    static const char *const words[] = {"devices", "ranks",  "rows",    "shards",    "parts",
+                                        "outputs", "inputs", "numbers", "elements",  "dimensions",
+                                        "bytes",   "lists",  "tensors", "replicas",  "calls",
+                                        "columns", "floats", "arrays",  "parameters"};
+
+    for (char *at = text; (at = strstr(at, "1 ")); ++at)
+        for (size_t i = 0; i < sizeof words / sizeof words[0]; ++i) {
+            char *const end = at + 2 + strlen(words[i]);
+            const bool alone = at == text || strchr(" (", at[-1]);
+
+            if (alone && strncmp(at + 2, words[i], strlen(words[i])) == 0 &&
+                !isalnum((unsigned char)*end))
+                memmove(end - 1, end, strlen(end) + 1);
+        }
+}
+
 /* ---- verdicts ------------------------------------------------------------------------------ */
 
 static void run_say(struct check *c, enum check_verdict verdict, const char *format, va_list args)
@@ -29,6 +49,7 @@ static void run_say(struct check *c, enum check_verdict verdict, const char *for
     c->outcome->verdict = verdict;
     vsnprintf(text + used, bytes - (size_t)used, format, args);
     check_clean(text, bytes);
+    make_singular(text);
     if (verdict == CHECK_FAIL)
         scenario_write(c, c->outcome->scenario, sizeof c->outcome->scenario);
 }
@@ -94,10 +115,9 @@ void check_note(struct check *c, const char *format, ...)
         if (digits == 0)
             used += (size_t)snprintf(c->note + used, sizeof c->note - used, "%c", *at);
         else
-            used += (size_t)snprintf(
-                c->note + used, sizeof c->note - used, "%s%.*s %s%s%s", joined ? ", " : "",
-                (int)digits, at + 2, names[letter - letters],
-                digits == 1 && at[2] == '1' ? "" : "s", at[2 + digits] == ' ' ? "," : "");
+            used += (size_t)snprintf(c->note + used, sizeof c->note - used, "%s%.*s %ss%s",
+                                     joined ? ", " : "", (int)digits, at + 2,
+                                     names[letter - letters], at[2 + digits] == ' ' ? "," : "");
         at += digits == 0 ? 1 : 2 + digits;
     }
 }
@@ -113,6 +133,7 @@ void check_after(struct check_outcome *outcome, const char *format, ...)
     vsnprintf(outcome->reason, sizeof outcome->reason, format, args);
     va_end(args);
     check_clean(outcome->reason, sizeof outcome->reason);
+    make_singular(outcome->reason);
     outcome->verdict = CHECK_FAIL;
 }
 

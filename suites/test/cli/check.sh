@@ -41,7 +41,7 @@ no_process_left() {
 # Each thing that an implementation may do, and the result.
 fake 0 good 'PASS fake 1 with 2 devices: 2 of 2 cases passed'
 fake 0 no-devices 'PASS fake 1 on the host: 2 of 2 cases passed'
-fake 1 wrong '2 rows on 1 devices: 1 shards (1), must be 1 (2)'
+fake 1 wrong '2 rows on 1 device: 1 shard (1), must be 1 (2)'
 fake 1 crash 'FAIL SPLIT-01.sizes .* died of signal 11 .*, in split'
 fake 1 abort 'died of signal 6 .*, in split'
 fake 1 hang 'no answer after 0.3 s, in split; killed: --timeout sets this limit' --limit 0.3 --jobs 2
@@ -92,13 +92,13 @@ sh again >out2 2>&1 && fail "the repeated case passed"
 grep -q '^FAIL    SPLIT-01.sizes ' out2 || fail "the command repeats something else"
 
 # Each failure is said as it happens: the first sentence of its reason.
-printf 'FAIL SPLIT-01.%s\n' 'sizes: 2 rows on 1 devices: 1 shards (1), must be 1 (2)' \
+printf 'FAIL SPLIT-01.%s\n' 'sizes: 2 rows on 1 device: 1 shard (1), must be 1 (2)' \
     'known: 30 rows on 2 devices: 2 shards (14, 15), must be 2 (15, 15)' | diff - err || fail "the failures on stderr"
 fake 0 good 'cases passed'
 [ ! -s err ] || fail "a failure of cases that pass: $(cat err)"
 
 # Failures of one cause are one block, which says what was found, then the rule, and names the others.
-fake 1 wrong 'FAIL SPLIT-01.sizes (must) 2 rows on 1 devices: 1 shards (1), must be 1 (2) SPLIT-01: Shards are consecutive runs of c rows; .* --only SPLIT-01.sizes 2 in the same way: SPLIT-01.sizes SPLIT-01.known area'
+fake 1 wrong 'FAIL SPLIT-01.sizes (must) 2 rows on 1 device: 1 shard (1), must be 1 (2) SPLIT-01: Shards are consecutive runs of c rows; .* --only SPLIT-01.sizes 2 in the same way: SPLIT-01.sizes SPLIT-01.known area'
 
 # known STATUS MISDEED WORDS LINE: with a file of known failures, whose third line this is.
 known() {
@@ -107,14 +107,14 @@ known() {
 }
 
 # What fails as known is skipped, and counted. Another failure of that case, a pass, and a case without a verdict are not.
-known 1 wrong ': 0 of 2 cases passed, 1 failed, 1 skipped (1 known to fail)' 'SPLIT-01.sizes 2 rows on 1 devices: 1 shards (1),   # a #7'
-known 1 wrong 'skipped 1 case: known failure (a #7): 2 rows on 1 devices: 1 shards (1), must be 1 (2) SPLIT-01.sizes FAIL' \
-    'SPLIT-01.sizes 2 rows on 1 devices: # a #7'
-known 1 wrong '1 failed, 1 skipped (1 known to fail)' 'SPLIT-01.sizes 2 rows on 1 devices: 1 shards (1), must be 1 (2) # all of it'
-known 1 wrong '1 shards (1), must be 1 (2) (not as known.txt:3 says: ' 'SPLIT-01.sizes 3 rows # a'
+known 1 wrong ': 0 of 2 cases passed, 1 failed, 1 skipped (1 known to fail)' 'SPLIT-01.sizes 2 rows on 1 device: 1 shard (1),   # a #7'
+known 1 wrong 'skipped 1 case: known failure (a #7): 2 rows on 1 device: 1 shard (1), must be 1 (2) SPLIT-01.sizes FAIL' \
+    'SPLIT-01.sizes 2 rows on 1 device: 1 # a #7'
+known 1 wrong '1 failed, 1 skipped (1 known to fail)' 'SPLIT-01.sizes 2 rows on 1 device: 1 shard (1), must be 1 (2) # all of it'
+known 1 wrong '1 shard (1), must be 1 (2) (not as known.txt:3 says: ' 'SPLIT-01.sizes 3 rows # a'
 # Its words end where a word or a number of the failure does, and are not so few that they hold for another one.
-known 1 wrong '(not as known.txt:3 says: ' 'SPLIT-01.sizes 2 rows on 1 devices: 1 shard # a'
-for words in 2 '2 rows on 1 devices'; do
+known 1 wrong '(not as known.txt:3 says: ' 'SPLIT-01.sizes 2 rows on 1 device: 1 shar # a'
+for words in 2 '2 rows on 1 device'; do
     echo "SPLIT-01.sizes $words # a" >known.txt
     expect_status 2 "$lockstep" check --impl "$fake" --impl-options wrong --only "$cases" --known known.txt
     grep -qF 'known.txt:1: give at least 20 characters of the failure, or all of it' err || fail "$words: $(cat err)"
@@ -141,7 +141,7 @@ done
 misuse "cannot read 'none.txt': No such file" --known none.txt
 misuse 'known: not with' --known known.txt --list
 # It selects nothing: all of the profile was asked for. What failed so is no proof that it is kept: validate_cases.sh
-echo 'SPLIT-01.sizes 2 rows on 1 devices: # a' >known.txt
+echo 'SPLIT-01.sizes 2 rows on 1 device: 1 # a' >known.txt
 expect_status 1 "$lockstep" check --impl "$fake" --impl-options wrong --profile primitives --known known.txt --format json
 grep -q '"partial": false' out && grep -q '"reason": "known failure (a): 2 rows' out || fail "the JSON: $(cat out)"
 cp out known.json
