@@ -306,19 +306,12 @@ void node_gpu_read(const struct node_nvml *nvml, node_device device, struct reco
     }
 }
 
-void node_reading_quick(const struct node_nvml *nvml, node_device device,
-                        struct record_reading *reading)
-{
-    int status[FACTS];
-
-    ask_part(nvml, device, PART_QUICK, reading, status);
-}
-
-void node_reading_rest(const struct node_nvml *nvml, node_device device,
+void node_reading_read(const struct node_nvml *nvml, node_device device, bool rest,
                        struct record_reading *reading)
 {
     int status[FACTS];
 
-    ask_part(nvml, device, PART_REST, reading, status);
-    read_links(nvml, device, reading, status);
+    ask_part(nvml, device, rest ? PART_REST : PART_QUICK, reading, status);
+    if (rest)
+        read_links(nvml, device, reading, status);
 }

@@ -125,12 +125,9 @@ void node_pci_words(const struct nvml_pci *pci, char bus[16]);
 /* Reads all fields except the NUMA node. */
 void node_gpu_read(const struct node_nvml *nvml, node_device device, struct record_gpu *gpu);
 
-/* Reads what changes from moment to moment: throttle reasons, clocks, temperature, power. The rest
- * of the reading does not change. */
-void node_reading_quick(const struct node_nvml *nvml, node_device device,
-                        struct record_reading *reading);
-/* Reads the rest: errors, links, processes. */
-void node_reading_rest(const struct node_nvml *nvml, node_device device,
+/* Reads what changes from moment to moment: throttle reasons, clocks, temperature, power; or the
+ * rest: errors, links, processes. The other part of the reading does not change. */
+void node_reading_read(const struct node_nvml *nvml, node_device device, bool rest,
                        struct record_reading *reading);
 
 #endif

@@ -61,7 +61,7 @@ static void *watch_run(void *argument)
             struct record_reading now;
 
             series_add(&during->at_ns, (double)(watch_ns(CLOCK_MONOTONIC) - watch->begin_ns));
-            node_reading_quick(&watch->nvml, watch->device[i], &now);
+            node_reading_read(&watch->nvml, watch->device[i], false, &now);
             series_add(&during->throttle, now.throttle);
             series_add(&during->clock_sm_hz, now.clock_sm_hz);
             series_add(&during->temperature_c, now.temperature_c);
@@ -142,12 +142,10 @@ void node_watch_choose(struct node_watch *watch, struct dp_group *group)
 
 static void read_all(struct node_watch *watch, bool after)
 {
-    for (int i = 0; i < watch->n_gpus; ++i)
-        node_reading_quick(&watch->nvml, watch->device[i],
-                           after ? &watch->gpu[i].after : &watch->gpu[i].before);
-    for (int i = 0; i < watch->n_gpus; ++i)
-        node_reading_rest(&watch->nvml, watch->device[i],
-                          after ? &watch->gpu[i].after : &watch->gpu[i].before);
+    for (int rest = 0; rest < 2; ++rest)
+        for (int i = 0; i < watch->n_gpus; ++i)
+            node_reading_read(&watch->nvml, watch->device[i], rest == 1,
+                              after ? &watch->gpu[i].after : &watch->gpu[i].before);
 }
 
 void node_watch_begin(struct node_watch *watch)

@@ -71,10 +71,10 @@ static int watch(const char *library, const char *bus)
     for (int i = 0; i < node_nvml_count(&nvml) && strcmp(cell.gpu->bus, bus) != 0; ++i)
         if (node_nvml_device(&nvml, i, &device) == NVML_SUCCESS)
             node_nvml_bus(&nvml, device, cell.gpu->bus);
-    node_reading_quick(&nvml, device, &cell.gpu->before);
-    node_reading_rest(&nvml, device, &cell.gpu->before);
-    node_reading_quick(&nvml, device, &cell.gpu->after);
-    node_reading_rest(&nvml, device, &cell.gpu->after);
+    node_reading_read(&nvml, device, false, &cell.gpu->before);
+    node_reading_read(&nvml, device, true, &cell.gpu->before);
+    node_reading_read(&nvml, device, false, &cell.gpu->after);
+    node_reading_read(&nvml, device, true, &cell.gpu->after);
     puts(record_gpu_doubt(&cell, why) ? why : "no doubt");
     for (int which = 0; which < RECORD_NOTES; ++which)
         if (record_gpu_note(&cell, (enum record_gpu_note)which, note))
