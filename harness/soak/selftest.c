@@ -12,41 +12,28 @@
 enum { FLIPS = 100, FLIPS_QUICK = 5, FLIPS_MOST = 100000, FLIP_ITERATIONS = 6, SECONDS = 120 };
 
 /* Values are compared in steps that are short, rates in steps that are long enough to be judged. */
-struct setting {
-    const char *mode, *workload, *batch, *spread;
-    int devices;
-};
-static const struct setting values = {"ddp", "mlp:24,16,8", "40", "0.5", 3};
-static const struct setting beside = {"overlap", "mlp:24,16,8", "40", "0.5", 3};
-static const struct setting rates = {"ddp", "mlp:256,256,64", "1024", "0.5", 2};
+static const struct selftest_setting values = {"ddp", "mlp:24,16,8", "40", "0.5", 3};
+static const struct selftest_setting beside = {"overlap", "mlp:24,16,8", "40", "0.5", 3};
+static const struct selftest_setting rates = {"ddp", "mlp:256,256,64", "1024", "0.5", 2};
 
-struct row {
-    const char *name, *fault; /* fault NULL: none */
-    const struct setting *setting;
-    unsigned step, iterations;
-    int device;
-    const char *percent; /* of slow: "/200" */
-    enum selftest_detector detector;
-};
-
-static const struct row rows[] = {
-    {"one bit flips", "flip", &values, 5, 12, 1, "", SELFTEST_RESULT},
-    {"three bits flip", "flips", &values, 6, 12, 2, "", SELFTEST_RESULT},
-    {"a row is stuck", "row", &values, 7, 12, 0, "", SELFTEST_RESULT},
-    {"NaN", "nan", &values, 8, 12, 1, "", SELFTEST_RESULT},
-    {"a bucket is dropped", "drop", &values, 9, 12, 2, "", SELFTEST_MEAN},
-    {"a bucket is doubled", "double", &values, 10, 12, 0, "", SELFTEST_MEAN},
-    {"a bucket is stale", "stale", &values, 11, 12, 1, "", SELFTEST_MEAN},
-    {"dropped, overlapped", "drop", &beside, 9, 12, 2, "", SELFTEST_MEAN},
-    {"doubled, overlapped", "double", &beside, 10, 12, 0, "", SELFTEST_MEAN},
-    {"stale, overlapped", "stale", &beside, 11, 12, 1, "", SELFTEST_MEAN},
-    {"a device is dead", "dead", &values, 4, 12, 2, "", SELFTEST_DEAD},
-    {"a device hangs", "hang", &values, 3, 12, 0, "", SELFTEST_LIMIT},
-    {"a device is slow", "slow", &rates, 1, 112, 1, "/200", SELFTEST_SPEED},
-    {"a clock drops", "slow", &rates, 120, 240, 1, "/200", SELFTEST_DROP},
-    {"no fault", NULL, &values, 0, 400, -1, "", SELFTEST_DETECTORS},
-    {"no fault, overlapped", NULL, &beside, 0, 400, -1, "", SELFTEST_DETECTORS},
-    {"no fault, long steps", NULL, &rates, 0, 112, -1, "", SELFTEST_DETECTORS},
+static const struct selftest_case rows[] = {
+    {"one bit flips", "flip", &values, 5, 12, 1, "", .detector = SELFTEST_RESULT},
+    {"three bits flip", "flips", &values, 6, 12, 2, "", .detector = SELFTEST_RESULT},
+    {"a row is stuck", "row", &values, 7, 12, 0, "", .detector = SELFTEST_RESULT},
+    {"NaN", "nan", &values, 8, 12, 1, "", .detector = SELFTEST_RESULT},
+    {"a bucket is dropped", "drop", &values, 9, 12, 2, "", .detector = SELFTEST_MEAN},
+    {"a bucket is doubled", "double", &values, 10, 12, 0, "", .detector = SELFTEST_MEAN},
+    {"a bucket is stale", "stale", &values, 11, 12, 1, "", .detector = SELFTEST_MEAN},
+    {"dropped, overlapped", "drop", &beside, 9, 12, 2, "", .detector = SELFTEST_MEAN},
+    {"doubled, overlapped", "double", &beside, 10, 12, 0, "", .detector = SELFTEST_MEAN},
+    {"stale, overlapped", "stale", &beside, 11, 12, 1, "", .detector = SELFTEST_MEAN},
+    {"a device is dead", "dead", &values, 4, 12, 2, "", .detector = SELFTEST_DEAD},
+    {"a device hangs", "hang", &values, 3, 12, 0, "", .detector = SELFTEST_LIMIT},
+    {"a device is slow", "slow", &rates, 1, 112, 1, "/200", .detector = SELFTEST_SPEED},
+    {"a clock drops", "slow", &rates, 120, 240, 1, "/200", .detector = SELFTEST_DROP},
+    {"no fault", NULL, &values, 0, 400, -1, "", .detector = SELFTEST_DETECTORS},
+    {"no fault, overlapped", NULL, &beside, 0, 400, -1, "", .detector = SELFTEST_DETECTORS},
+    {"no fault, long steps", NULL, &rates, 0, 112, -1, "", .detector = SELFTEST_DETECTORS},
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
@@ -65,8 +52,7 @@ struct arguments {
 /* ---- a run ------------------------------------------------------------------------------- */
 
 /* 0, or an exit status after a complaint. */
-static int run_row(const struct arguments *arguments, const struct row *row,
-                   struct selftest_seen *seen)
+static int run_row(const struct arguments *arguments, struct selftest_case *row)
 {
     char devices[SELFTEST_TEXT], iterations[16];
     struct text_error why = {""};
@@ -97,7 +83,7 @@ static int run_row(const struct arguments *arguments, const struct row *row,
                  row->fault, row->step, row->device, row->percent);
     else
         snprintf(devices, sizeof devices, "virt:%d", row->setting->devices);
-    status = selftest_run(words, SECONDS, row->device, seen, &why);
+    status = selftest_run(words, SECONDS, row->device, &row->seen, &why);
     if (status < 0) {
         command_complain(arguments->command, "%s", why.text);
         return EXIT_FAILED;
@@ -106,16 +92,18 @@ static int run_row(const struct arguments *arguments, const struct row *row,
 }
 
 /* A change of speed is found in the iterations around it, all else in the one where it is. */
-static bool is_there(const struct row *row, const struct selftest_seen *seen)
+static bool is_there(const struct selftest_case *row)
 {
-    const uint64_t at = seen->at[row->detector];
+    const uint64_t at = row->seen.at[row->detector];
 
     return row->detector == SELFTEST_DROP ? at * 5 >= row->step * 4 && at * 5 <= row->step * 6
                                           : at == row->step;
 }
 
-static const char *verdict_of(const struct row *row, const struct selftest_seen *seen)
+static const char *verdict_of(const struct selftest_case *row)
 {
+    const struct selftest_seen *seen = &row->seen;
+
     if (!seen->understood)
         return "FAILED: the run did not end as it should";
     if (row->setting == &beside && seen->beside == 0)
@@ -127,7 +115,7 @@ static const char *verdict_of(const struct row *row, const struct selftest_seen 
                                                                   : "FAILED: something was found";
     if (seen->findings == 0 || seen->status != EXIT_FAILED)
         return "FAILED: not found";
-    if (!is_there(row, seen))
+    if (!is_there(row))
         return "FAILED: found by another detector, or in another iteration";
     return seen->elsewhere == 0 ? "right" : "FAILED: another device, or none, is named";
 }
@@ -141,40 +129,35 @@ static int run_rows(const struct arguments *arguments, struct selftest *t)
         selftest_text_heading();
     for (size_t i = 0; i < ROWS + arguments->flips; ++i) {
         const uint64_t draw = random_mixed((arguments->seed + 1) * 0x9e3779b97f4a7c15U + i - ROWS);
-        const struct row flip = {"a flip",
-                                 "flip",
-                                 &values,
-                                 (unsigned)(1 + draw % FLIP_ITERATIONS),
-                                 FLIP_ITERATIONS,
-                                 (int)((draw >> 32) % (uint64_t)values.devices),
-                                 "",
-                                 SELFTEST_RESULT};
-        const bool drawn = i >= ROWS;
-        const struct row *row = drawn ? &flip : &rows[i];
         struct selftest_case *item = &t->item[t->n];
-        struct selftest_seen seen;
-        const int status = run_row(arguments, row, &seen);
+
+        if (i < ROWS)
+            *item = rows[i];
+        else
+            *item = (struct selftest_case){"a flip",
+                                           "flip",
+                                           &values,
+                                           (unsigned)(1 + draw % FLIP_ITERATIONS),
+                                           FLIP_ITERATIONS,
+                                           (int)((draw >> 32) % (uint64_t)values.devices),
+                                           "",
+                                           .detector = SELFTEST_RESULT,
+                                           .drawn = true};
+        const struct selftest_seen *seen = &item->seen;
+        const bool drawn = item->drawn;
+        const int status = run_row(arguments, item);
 
         if (status)
             return status;
         /* A drawn flip is one bit, and only one: in that iteration, on that device. */
-        const uint64_t bits = seen.wrong_bits;
-        const bool one_bit = seen.understood && seen.status == EXIT_FAILED &&
-                             is_there(row, &seen) && seen.findings == 1 && seen.elsewhere == 0 &&
-                             bits != 0 && (bits & (bits - 1)) == 0;
+        const uint64_t bits = seen->wrong_bits;
+        const bool one_bit = seen->understood && seen->status == EXIT_FAILED && is_there(item) &&
+                             seen->findings == 1 && seen->elsewhere == 0 && bits != 0 &&
+                             (bits & (bits - 1)) == 0;
 
-        *item = (struct selftest_case){
-            .name = row->name,
-            .fault = row->fault,
-            .mode = row->setting->mode,
-            .step = row->step,
-            .device = row->device,
-            .detector = row->detector,
-            .drawn = drawn,
-            .seen = seen,
-            .verdict = !drawn    ? verdict_of(row, &seen)
-                       : one_bit ? "right"
-                                 : "FAILED: not one bit, in that iteration, on that device"};
+        item->verdict = !drawn    ? verdict_of(item)
+                        : one_bit ? "right"
+                                  : "FAILED: not one bit, in that iteration, on that device";
         const bool wrong = selftest_wrong(item);
 
         ++t->n;
@@ -186,8 +169,6 @@ static int run_rows(const struct arguments *arguments, struct selftest *t)
         if (text && (!drawn || wrong))
             selftest_text_case(item);
     }
-    if (text)
-        selftest_text_flips(t);
     return 0;
 }
 
@@ -245,7 +226,7 @@ int selftest_main(int argc, char **argv)
         int failed = 0;
 
         if (arguments.form == FORM_TEXT)
-            selftest_text_end(&t);
+            selftest_text_end(&t.sums);
         else
             failed = arguments.form == FORM_JSON
                          ? selftest_json(stdout, &t)

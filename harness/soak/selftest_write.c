@@ -53,21 +53,13 @@ void selftest_text_case(const struct selftest_case *item)
     fflush(stdout);
 }
 
-void selftest_text_flips(const struct selftest *selftest)
+void selftest_text_end(const struct selftest_sums *sums)
 {
-    const struct selftest_sums *sums = &selftest->sums;
-
-    if (sums->flips > 0)
-        printf("%zu of %zu flips found, with device, iteration and bit\n", sums->flips_right,
-               sums->flips);
-}
-
-void selftest_text_end(const struct selftest *selftest)
-{
-    const struct selftest_sums *sums = &selftest->sums;
-
     if (sums->interrupted)
         printf("interrupted: ");
+    else if (sums->flips > 0)
+        printf("%zu of %zu flips found, with device, iteration and bit\n", sums->flips_right,
+               sums->flips);
     printf("%zu kinds of faults found, nothing found in %zu runs without one; %zu wrong\n",
            sums->found, sums->silent, sums->wrong);
 }
@@ -92,7 +84,7 @@ int selftest_json(FILE *stream, const struct selftest *selftest)
             item->drawn ? flips : cases,
             value_object("name:t fault:t mode:t device:o step:o detector:t found_in:o findings:n "
                          "elsewhere:n exit_status:i right:b verdict:t",
-                         item->name, item->fault, item->mode,
+                         item->name, item->fault, item->setting->mode,
                          faulty ? json_integer(item->device) : json_null(),
                          faulty ? json_integer(item->step) : json_null(),
                          faulty ? selftest_detector_words[item->detector] : NULL, found,
@@ -130,7 +122,7 @@ static void part_text(const void *key, size_t which, char text[EXPORT_KEY_BYTES]
 {
     const struct run_key *run = key;
     char number[24], device[24] = "", step[24]; /* without a fault no device has it */
-    const char *const texts[] = {number, run->item->name, run->item->mode, device, step};
+    const char *const texts[] = {number, run->item->name, run->item->setting->mode, device, step};
 
     snprintf(number, sizeof number, "%zu", run->number);
     snprintf(step, sizeof step, "%u", run->item->step);

@@ -275,12 +275,19 @@ struct selftest_seen {
     bool unjudged;                   /* the speed of a device was not judged */
 };
 
+/* Options of soak. */
+struct selftest_setting {
+    const char *mode, *workload, *batch, *spread;
+    int devices;
+};
+
 /* A run of soak with a fault, or without, and what came of it. */
 struct selftest_case {
-    const char *name, *fault;        /* fault: as in a list of devices; NULL: none */
-    const char *mode;                /* of soak */
-    unsigned step;                   /* that the fault begins in */
+    const char *name, *fault; /* fault: as in a list of devices; NULL: none */
+    const struct selftest_setting *setting;
+    unsigned step, iterations;       /* that the fault begins in; of the run */
     int device;                      /* that has it; -1: none */
+    const char *percent;             /* of slow: "/200" */
     enum selftest_detector detector; /* that is meant for it */
     bool drawn;                      /* one of many flips, at a drawn place */
     struct selftest_seen seen;
@@ -304,8 +311,7 @@ bool selftest_wrong(const struct selftest_case *item);
 /* As text, while it runs; the others when all is known. 0, or -1: memory is short. */
 void selftest_text_heading(void);
 void selftest_text_case(const struct selftest_case *item);
-void selftest_text_flips(const struct selftest *selftest);
-void selftest_text_end(const struct selftest *selftest);
+void selftest_text_end(const struct selftest_sums *sums);
 int selftest_json(FILE *stream, const struct selftest *selftest); /* lockstep/selftest/1.0 */
 int selftest_export(FILE *stream, const struct selftest *selftest, enum export_format format);
 

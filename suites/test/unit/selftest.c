@@ -8,22 +8,23 @@
 
 #include "soak/soak.h"
 
+static const struct selftest_setting setting = {.mode = "ddp"};
 static struct selftest_case items[] = {
     {.name = "NaN",
-     .mode = "ddp",
+     .setting = &setting,
      .fault = "nan",
      .step = 8,
      .device = 1,
      .seen = {.status = 0},
      .verdict = "FAILED: not found"},
     {.name = "no fault",
-     .mode = "ddp",
+     .setting = &setting,
      .device = -1,
      .detector = SELFTEST_DETECTORS,
      .seen = {.status = 1, .findings = 2, .at = {[SELFTEST_SPEED] = 11}},
      .verdict = "FAILED: <something> was found"},
     {.name = "a flip",
-     .mode = "ddp",
+     .setting = &setting,
      .fault = "flip",
      .drawn = true,
      .seen = {.status = 1, .findings = 1, .at = {[SELFTEST_RESULT] = 3}},
