@@ -130,7 +130,7 @@ static int read_limit(const json_t *object, size_t i, struct view *view, struct 
             ((int)d == view->shown.device && median != view->shown.middle))
             return refuse_limit(why, i, "by_device", "has a median that is not its own");
         validate_judge_numbers(&one);
-        can_fail = can_fail || validate_can_fail(&one);
+        can_fail |= validate_can_fail(&one);
         if (isnan(median))
             one.verdict = VALIDATE_UNMEASURED;
         if (one.verdict > judged.verdict)
@@ -143,9 +143,11 @@ static int read_limit(const json_t *object, size_t i, struct view *view, struct 
             : n > 0 || view->shown.device >= 0)
         return refuse_limit(why, i, "by_device", "has not each device of the cell");
     /* The numbers of other cells at its place, which may fail it, are not in the verdict. */
-    const bool too_far = judged.verdict == VALIDATE_PASS && judged.units <= (n > 0 ? n : 1);
+    const bool too_far =
+        judged.verdict == VALIDATE_PASS && judged.units <= n + (n == 0) && !can_fail;
 
-    if (validate_is_wrong(&view->limit, judged.why) || (too_far && !can_fail))
+    validate_limit_itself(&view->limit, judged.why);
+    if (judged.why[0] != '\0' || too_far)
         judged.verdict = VALIDATE_INVALID;
     if (judged.verdict == view->shown.verdict)
         return 0;

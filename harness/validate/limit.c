@@ -65,7 +65,7 @@ struct profile_place validate_place_of(const struct record_key *key)
 /* A machine that is faster than it can be is another machine. */
 static const double BEST = 1.1;
 
-void validate_limit_itself(const struct profile_limit *limit, struct validate_firing *firing)
+double validate_limit_itself(const struct profile_limit *limit, char why[VALIDATE_TEXT])
 {
     /* Numbers of the same class of machine. what: the end of a text like "the %s that is expected".
      */
@@ -78,40 +78,31 @@ void validate_limit_itself(const struct profile_limit *limit, struct validate_fi
     const double bound = higher ? limit->least : limit->most, sibling = limit->sibling_at;
     char is[QUANTITY_TEXT], other[QUANTITY_TEXT];
 
-    *firing = (struct validate_firing){.factor = NAN};
+    double factor = NAN;
+
+    why[0] = '\0';
     quantity_words(bound, kind, is);
     /* A slower machine reaches no bound of 0, because no value is less. */
     if (!isfinite(bound) || (higher && bound <= 0))
-        snprintf(firing->why, sizeof firing->why,
-                 "it has no %s: %s of %s is worse, and never fails", higher ? "min above 0" : "max",
-                 higher ? "less" : "more", limit->metric);
-    for (size_t i = 0; i < sizeof known / sizeof known[0] && firing->why[0] == '\0'; ++i) {
+        snprintf(why, VALIDATE_TEXT, "it has no %s: %s of %s is worse, and never fails",
+                 higher ? "min above 0" : "max", higher ? "less" : "more", limit->metric);
+    for (size_t i = 0; i < sizeof known / sizeof known[0] && why[0] == '\0'; ++i) {
         const double number = known[i].number;
 
         if (!isfinite(number))
             continue;
-        firing->factor = higher ? number / bound : bound / number;
-        if (!(firing->factor <= VALIDATE_WORST && firing->factor >= 1.0 / BEST))
-            snprintf(firing->why, sizeof firing->why,
+        factor = higher ? number / bound : bound / number;
+        if (!(factor <= VALIDATE_WORST && factor >= 1.0 / BEST))
+            snprintf(why, VALIDATE_TEXT,
                      "%s is %.3g times the %s that %s: a limit is within 0.3 and 1.1 of it, or it "
                      "is of another unit, or lost a digit",
                      is, bound / number, quantity_words(number, kind, other), known[i].what);
     }
     /* A limit that the class of machine below keeps is that of the previous model, and useless for
      * this class. */
-    if (firing->why[0] == '\0' && isfinite(sibling) &&
-        (higher ? sibling >= bound : sibling <= bound))
-        snprintf(firing->why, sizeof firing->why,
+    if (why[0] == '\0' && isfinite(sibling) && (higher ? sibling >= bound : sibling <= bound))
+        snprintf(why, VALIDATE_TEXT,
                  "the class of machine below can show %s and keeps %s: it is no limit of this one",
                  quantity_words(sibling, kind, other), is);
-}
-
-bool validate_is_wrong(const struct profile_limit *limit, char why[VALIDATE_TEXT])
-{
-    struct validate_firing firing;
-
-    validate_limit_itself(limit, &firing);
-    if (firing.why[0] != '\0')
-        snprintf(why, VALIDATE_TEXT, "%s", firing.why);
-    return firing.why[0] != '\0';
+    return factor;
 }

@@ -34,8 +34,7 @@ static int check_profile(const char *command, const char *name, char *const reco
     static const char *const already[] = {"what is expected fails", "these records fail"},
                              *const width[] = {"OK", "WIDE"},
                              *const than[] = {"its peak", "expected", "measured"};
-    char path[PROFILE_PATH], bound[96], worst[QUANTITY_TEXT], by[96];
-    struct validate_firing firing;
+    char path[PROFILE_PATH], cannot[VALIDATE_TEXT], bound[96], worst[QUANTITY_TEXT], by[96];
     struct text_error why = {{0}};
     struct profile *profile;
     struct report report;
@@ -51,17 +50,18 @@ static int check_profile(const char *command, const char *name, char *const reco
     for (unsigned i = 0; i < profile->n_limits && status == 0; ++i) {
         const struct profile_limit *limit = &profile->limit[i];
 
-        validate_mutate(profile, n > 0 ? &report : NULL, limit, &firing);
+        const double factor = validate_mutate(profile, n > 0 ? &report : NULL, limit, cannot);
+
         profile_bound_words(limit, bound);
         const enum quantity_kind kind = limit->row->kind;
-        const double more = 100 * (firing.factor - 1);
+        const double more = 100 * (factor - 1);
         /* From a peak every machine is far. */
         const bool known = n > 0 || isfinite(limit->healthy), wide = known && round(more) > 20;
 
         binding += limit->binding;
-        if (firing.why[0] != '\0') {
+        if (cannot[0] != '\0') {
             command_complain(command, "%.120s:%d: %s %s: %s", path, limit->line, limit->metric,
-                             bound, firing.why);
+                             bound, cannot);
             verdict = EXIT_FAILED;
             continue;
         }
@@ -72,8 +72,8 @@ static int check_profile(const char *command, const char *name, char *const reco
             printf("can fail: %s it already\n", already[n > 0]);
         else {
             by[0] = '\0';
-            quantity_add_difference(limit->row->higher ? 1 / firing.factor : firing.factor, 1, kind,
-                                    by, sizeof by);
+            quantity_add_difference(limit->row->higher ? 1 / factor : factor, 1, kind, by,
+                                    sizeof by);
             printf("%s: would fail if %s %s\n", width[wide], by, than[known + (n > 0)]);
         }
     }

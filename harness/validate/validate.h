@@ -156,10 +156,10 @@ void validate_judge_limit(const struct validate *validate, const struct profile_
                           double factor, struct validate_judged *judged);
 
 /* These judge by numbers that are known, also by those of a verdict that is read back. The first
- * finds verdict and why of a limit from its launches, units (1 or more), lo and hi; the second whether
- * a machine at 0.3 of the speed of these numbers fails it; the third the verdict of cases from their
- * numbers, if all that are required were run; the fourth that of the machine from its binding limits
- * and its cases. */
+ * finds verdict and why of a limit from its launches, units (1 or more), lo and hi; the second
+ * whether a machine at 0.3 of the speed of these numbers fails it; the third the verdict of cases
+ * from their numbers, if all that are required were run; the fourth that of the machine from its
+ * binding limits and its cases. */
 void validate_judge_numbers(struct validate_judged *judged);
 bool validate_can_fail(const struct validate_judged *judged);
 enum validate_verdict validate_judge_cases(const struct validate_conformance *cases);
@@ -186,26 +186,16 @@ double *validate_pairs(const struct validate_judged *judged);
  * to. */
 void validate_find_link(struct validate_judged *judged);
 
-/* Whether a limit of a profile can fail: on a machine that gets slower, step by step, according to
- * its records. Without records the machine has the expected number of the limit. */
-struct validate_firing {
-    double factor;           /* the smallest factor that was tried at which it fails */
-    char why[VALIDATE_TEXT]; /* it cannot fail; "": it can, or, by its own text, nothing says so */
-};
 /* A machine at less than a third of its speed is broken, whatever is measured. */
 #define VALIDATE_WORST (1.0 / 0.3)
-/* Judges the limit by its own text. */
-void validate_limit_itself(const struct profile_limit *limit, struct validate_firing *firing);
-/* Whether that shows that it is useless, and why: a bound on the wrong side, or one that is not
- * within 0.3 and 1.1 of the expected value. */
-bool validate_is_wrong(const struct profile_limit *limit, char why[VALIDATE_TEXT]);
-/* The verdict on a machine at 0.3 of the speed of these records. If it is not FAIL, the limit accepts
- * every machine: why, and what to do. */
-enum validate_verdict validate_at_worst(const struct validate *validate,
-                                        const struct profile_limit *limit, char why[VALIDATE_TEXT]);
-/* Tries one limit. report: NULL without records. */
-void validate_mutate(const struct profile *profile, const struct report *report,
-                     const struct profile_limit *limit, struct validate_firing *firing);
+/* Judges a limit by its own text. Writes in `why` that it is useless, "" if nothing says so: a
+ * bound on the wrong side, or one that is not within 0.3 and 1.1 of the expected value. Returns the
+ * factor by which a machine is slower than expected that just fails it; NaN: unknown. */
+double validate_limit_itself(const struct profile_limit *limit, char why[VALIDATE_TEXT]);
+/* The same on a machine that gets slower, step by step, according to its records. report: NULL
+ * without records: the machine has the expected number of the limit. */
+double validate_mutate(const struct profile *profile, const struct report *report,
+                       const struct profile_limit *limit, char why[VALIDATE_TEXT]);
 
 /* Prints a profile that sessions of one class of machine keep; each file of records is a session.
  * out: where standard output goes, in words.
