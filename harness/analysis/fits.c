@@ -48,7 +48,7 @@ static bool fit_from(const struct sizes *sizes, size_t from, struct report_fit *
             time[i] = k < point->n ? report_number_of(&point->row[k], REPORT_STEP) : (double)NAN;
         }
 
-        const struct line line = line_fit(sizes->bytes + from, time, used);
+        const struct line line = line_fit(sizes->bytes + from, time, used, false);
 
         sizes->alpha[n] = line.alpha;
         sizes->beta[n] = line.beta;

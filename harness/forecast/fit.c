@@ -33,7 +33,7 @@ static void fit_curve(const double x[], const double y[], size_t n, struct fit_c
         curve->beta = 0;
         curve->only = x[0];
     } else if (n > 0) {
-        const struct line line = line_fit_rising(x, y, n);
+        const struct line line = line_fit(x, y, n, true);
 
         curve->alpha = line.alpha;
         curve->beta = line.beta;

@@ -441,7 +441,7 @@ static void try_line(const struct line *line, const double x[], const double y[]
 
 /* The least is at a corner of what is allowed: through two points, or through one and level or from
  * 0. */
-static struct line best_line(const double x[], const double y[], size_t n, bool rising)
+struct line line_fit(const double x[], const double y[], size_t n, bool rising)
 {
     struct line best = {NAN, NAN};
     double least = INFINITY;
@@ -465,16 +465,6 @@ static struct line best_line(const double x[], const double y[], size_t n, bool 
             try_line(&from_0, x, y, n, &best, &least);
     }
     return best;
-}
-
-struct line line_fit(const double x[], const double y[], size_t n)
-{
-    return best_line(x, y, n, false);
-}
-
-struct line line_fit_rising(const double x[], const double y[], size_t n)
-{
-    return best_line(x, y, n, true);
 }
 
 double line_off(const struct line *line, const double x[], const double y[], size_t n, size_t *at)

@@ -35,14 +35,14 @@ Test(fits, a_line_is_found_through_decades)
         x[i] = fits_size_of(i);
         y[i] = ALPHA + BETA * x[i];
     }
-    const struct line line = line_fit(x, y, SIZES);
+    const struct line line = line_fit(x, y, SIZES, false);
     line_is(line, ALPHA, BETA);
     cr_assert(line_off(&line, x, y, SIZES, &at) < 1e-9);
     /* Two of three would be no majority; 4 of 9 bad sizes are none, wherever they are. */
     for (int bad = 0; bad + 3 < SIZES; ++bad) {
         for (int i = 0; i < SIZES; ++i)
             y[i] = (ALPHA + BETA * x[i]) * (i >= bad && i < bad + 2 ? 1.5 + i : 1);
-        line_is(line_fit(x, y, SIZES), ALPHA, BETA);
+        line_is(line_fit(x, y, SIZES, false), ALPHA, BETA);
         const double off = line_off(&line, x, y, SIZES, &at);
         cr_assert(at == (size_t)bad + 1 && fabs(off - (1 - 1 / (2.5 + bad))) < 1e-9, "%g at %zu",
                   off, at);
@@ -57,7 +57,7 @@ Test(fits, a_rising_line_is_the_best_of_those_that_rise)
                                    {5, 5, 5, 5}, {1, 9, 9.5, 10}, {0.5, 3, 6, 1.5}};
     static const double x[] = {1, 2, 3, 4};
     for (size_t row = 0; row < sizeof ys / sizeof ys[0]; ++row) {
-        const struct line line = line_fit_rising(x, ys[row], 4);
+        const struct line line = line_fit(x, ys[row], 4, true);
         double sum = 0, least = INFINITY;
         cr_assert(line.alpha >= 0 && line.beta >= 0, "row %zu: %g, %g", row, line.alpha, line.beta);
         for (int i = 0; i < 4; ++i)
@@ -71,8 +71,8 @@ Test(fits, a_rising_line_is_the_best_of_those_that_rise)
             }
         cr_assert(sum <= least + 1e-9, "row %zu: %g, and there is one with %g", row, sum, least);
     }
-    cr_assert(isnan(line_fit_rising(x, (const double[]){1, 0, 1, 1}, 4).alpha));
-    cr_assert(isnan(line_fit_rising(x, ys[0], 0).alpha));
+    cr_assert(isnan(line_fit(x, (const double[]){1, 0, 1, 1}, 4, true).alpha));
+    cr_assert(isnan(line_fit(x, ys[0], 0, true).alpha));
 }
 
 Test(fits, what_is_no_line_is_none)
@@ -86,7 +86,7 @@ Test(fits, what_is_no_line_is_none)
                 {{1, 2, 3}, {1, INFINITY, 3}, 3}, {{1, NAN, 3}, {1, 2, 3}, 3}};
     size_t at;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
-        const struct line line = line_fit(rows[i].x, rows[i].y, rows[i].n);
+        const struct line line = line_fit(rows[i].x, rows[i].y, rows[i].n, false);
         cr_assert(isnan(line.alpha) && isnan(line.beta), "row %zu: %g, %g", i, line.alpha,
                   line.beta);
         cr_assert(isnan(line_off(&line, rows[i].x, rows[i].y, rows[i].n, &at)), "row %zu", i);
