@@ -11,21 +11,14 @@
 
 enum { BLOCK = 1024 }; /* numbers that are looked at together */
 
-static uint32_t bits_of(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 static void note_difference(struct equal_report *r, size_t i, float got, double want)
 {
     if (r->different == 0) {
         r->first = i;
         r->got = (double)got;
         r->want = want;
-        r->got_bits = bits_of(got);
-        r->want_bits = bits_of((float)want);
+        r->got_bits = equal_word(got);
+        r->want_bits = equal_word((float)want);
     }
     ++r->different;
 }
@@ -43,8 +36,8 @@ static bool block_is_same(const float got[], const float want[], size_t n)
     const uint32_t exponent = 0x7f800000U;
     uint32_t different = 0;
     for (size_t i = 0; i < n; ++i) {
-        const uint32_t bits = bits_of(got[i]);
-        different |= (bits ^ bits_of(want[i])) | (uint32_t)((bits & exponent) == exponent);
+        const uint32_t bits = equal_word(got[i]);
+        different |= (bits ^ equal_word(want[i])) | (uint32_t)((bits & exponent) == exponent);
     }
     return different == 0;
 }
@@ -57,7 +50,7 @@ size_t equal_bits(const float got[], const float want[], size_t n, struct equal_
         if (block_is_same(got + begin, want + begin, end - begin))
             continue;
         for (size_t i = begin; i < end; ++i) {
-            const bool same = isfinite(got[i]) && bits_of(got[i]) == bits_of(want[i]);
+            const bool same = isfinite(got[i]) && equal_word(got[i]) == equal_word(want[i]);
             if (!same)
                 note_difference(&report, i, got[i], (double)want[i]);
         }
@@ -71,7 +64,7 @@ size_t equal_exact(const float got[], const double want[], size_t n, struct equa
     for (size_t i = 0; i < n; ++i) {
         const float rounded = (float)want[i];
         const bool zeros = got[i] == 0 && rounded == 0;
-        const bool same = zeros || bits_of(got[i]) == bits_of(rounded);
+        const bool same = zeros || equal_word(got[i]) == equal_word(rounded);
         if (!(same && isfinite(got[i]) && isfinite(want[i])))
             note_difference(&report, i, got[i], want[i]);
     }
@@ -110,7 +103,7 @@ int equal_significant(const float value[], size_t n)
     int most = 0;
 
     for (size_t i = 0; i < n; ++i) {
-        const uint32_t word = (bits_of(value[i]) & 0x7fffffU) | 0x800000U;
+        const uint32_t word = (equal_word(value[i]) & 0x7fffffU) | 0x800000U;
         const int bits = value[i] == 0 ? 0 : 24 - __builtin_ctz(word);
 
         most = bits > most ? bits : most;

@@ -4,6 +4,14 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+static inline uint32_t equal_word(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
 
 struct equal_report {
     size_t compared;

@@ -1,10 +1,10 @@
 /* soak/iterate.c: iterations, each compared with the known answer, until the time is over. */
 #include <stdio.h>
-#include <string.h>
 
 #include "command/command.h"
 #include "files/files.h"
 #include "measure/session.h"
+#include "numbers/equal.h"
 #include "soak/soak.h"
 
 /* ---- one comparison -------------------------------------------------------------------------- */
@@ -26,14 +26,6 @@ const char *const soak_part_words[SOAK_PARTS] = {[SOAK_RIGHT] = "",
                                                  [SOAK_STALE] =
                                                      "its part is that of the iteration before"};
 
-static uint32_t bits_of_float(float x)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
 bool soak_differ(const float got[], const float want[], float factor, size_t n,
                  struct soak_finding *finding)
 {
@@ -41,17 +33,17 @@ bool soak_differ(const float got[], const float want[], float factor, size_t n,
 
     /* A loop without a branch, many values at once; which one it was is looked for afterwards. */
     for (size_t i = 0; i < n; ++i)
-        differ |= bits_of_float(got[i]) ^ bits_of_float(want[i] * factor);
+        differ |= equal_word(got[i]) ^ equal_word(want[i] * factor);
     if (differ == 0)
         return false;
     finding->differ = 0;
     finding->of = n;
     for (size_t i = n; i-- > 0;)
-        if (bits_of_float(got[i]) != bits_of_float(want[i] * factor)) {
+        if (equal_word(got[i]) != equal_word(want[i] * factor)) {
             ++finding->differ;
             finding->index = i;
-            finding->got = bits_of_float(got[i]);
-            finding->want = bits_of_float(want[i] * factor);
+            finding->got = equal_word(got[i]);
+            finding->want = equal_word(want[i] * factor);
         }
     return true;
 }

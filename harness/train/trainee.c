@@ -10,6 +10,7 @@
 #include "command/command.h"
 #include "files/files.h"
 #include "launch/rank_pool.h"
+#include "numbers/equal.h"
 #include "text/alloc.h"
 #include "train/train.h"
 
@@ -170,15 +171,13 @@ static int do_steps(void *self, const json_t *request, json_t **ok, struct dp_er
 
     for (json_int_t i = 0; i < n && status == 0; ++i) {
         float loss = 0;
-        uint32_t bits;
 
         loader_next(t->loader, &batch);
         if (batch.rows == 0)
             status = dp_fail(err, DP_EINVAL, "the epoch has no batch any more");
         else
             status = train_side_step(&t->side, &batch, &loss, err);
-        memcpy(&bits, &loss, sizeof bits);
-        json_array_append_new(losses, json_integer(bits));
+        json_array_append_new(losses, json_integer(equal_word(loss)));
         json_array_append_new(rows, json_integer((json_int_t)t->side.arrived));
     }
     if (status == 0)

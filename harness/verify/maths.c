@@ -12,11 +12,11 @@
  * with 25 seeds, the largest difference was 1.4 times the sum of both, and the number of
  * differences fell by a factor of ten with every 0.3. The other roundings of a step in float are in
  * the bounds already. */
+#include "numbers/equal.h"
 #include "verify/model.h"
 
 #include <math.h>
 #include <stdint.h>
-#include <string.h>
 
 /* How many bits of a float a math drops, and how far that moves a number from 1 to below 2 at
  * most. */
@@ -30,11 +30,9 @@ static const struct drops drops_of[DP_MATHS] = {
 double maths_operand(struct maths_variant variant, double x)
 {
     const struct drops drops = drops_of[variant.math];
-    const float value = (float)x;
-    uint32_t bits;
+    const uint32_t bits = equal_word((float)x);
     int exponent;
 
-    memcpy(&bits, &value, sizeof bits);
     if (drops.bits == 0 || (bits & (((uint32_t)1 << drops.bits) - 1)) == 0)
         return x;
     frexp(x, &exponent); /* it is 1 for a number from 1 to below 2 */
