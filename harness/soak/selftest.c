@@ -2,14 +2,19 @@
 #include "numbers/stats.h"
 #include "soak/soak.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
 
 #include "command/command.h"
 #include "files/files.h"
+#include "launch/child.h"
 #include "text/alloc.h"
 
 enum { FLIPS = 100, FLIPS_QUICK = 5, FLIPS_MOST = 100000, FLIP_ITERATIONS = 6, SECONDS = 120 };
+enum { LINE_BYTES = 256, WORDS = 18 }; /* of a run of soak */
 
 /* Values are compared in steps that are short, rates in steps that are long enough to be judged. */
 static const struct selftest_setting values = {"ddp", "mlp:24,16,8", "40", "0.5", 3};
@@ -51,44 +56,38 @@ struct arguments {
 
 /* ---- a run ------------------------------------------------------------------------------- */
 
-/* 0, or an exit status after a complaint. */
+/* Runs this program, and drops its complaints: its status shows that a fault was not found. 0, or
+ * an exit status after a complaint. */
 static int run_row(const struct arguments *arguments, struct selftest_case *row)
 {
-    char devices[SELFTEST_TEXT], iterations[16];
-    struct text_error why = {""};
-    const char *const words[] = {"lockstep",
-                                 "soak",
-                                 "--devices",
-                                 devices,
-                                 "--iterations",
-                                 iterations,
-                                 "--mode",
-                                 row->setting->mode,
-                                 "--workload",
-                                 row->setting->workload,
-                                 "--batch",
-                                 row->setting->batch,
-                                 "--spread",
-                                 row->setting->spread,
-                                 "--timeout",
-                                 row->detector == SELFTEST_LIMIT ? "3" : "60",
-                                 "--format",
-                                 "json",
-                                 NULL};
-    int status;
+    const struct selftest_setting *setting = row->setting;
+    char fault[48] = "", line[LINE_BYTES], *argument[WORDS + 1], *rest = line;
+    const struct launch_how how = {.program = "/proc/self/exe",
+                                   .argument = argument,
+                                   .heard = LAUNCH_OUTPUT_ALONE,
+                                   .seconds = SECONDS};
+    struct launch_output output;
+    int n = 0;
 
-    snprintf(iterations, sizeof iterations, "%u", row->iterations);
     if (row->fault)
-        snprintf(devices, sizeof devices, "virt:%d+fault:%s@%u/%d%s", row->setting->devices,
-                 row->fault, row->step, row->device, row->percent);
-    else
-        snprintf(devices, sizeof devices, "virt:%d", row->setting->devices);
-    status = selftest_run(words, SECONDS, row->device, &row->seen, &why);
-    if (status < 0) {
-        command_complain(arguments->command, "%s", why.text);
+        snprintf(fault, sizeof fault, "+fault:%s@%u/%d%s", row->fault, row->step, row->device,
+                 row->percent);
+    snprintf(line, sizeof line,
+             "lockstep soak --devices virt:%d%s --iterations %u --mode %s --workload %s --batch %s "
+             "--spread %s --timeout %d --format json",
+             setting->devices, fault, row->iterations, setting->mode, setting->workload,
+             setting->batch, setting->spread, row->detector == SELFTEST_LIMIT ? 3 : 60);
+    while (n < WORDS && (argument[n] = strtok_r(NULL, " ", &rest)))
+        ++n;
+    argument[n] = NULL;
+    if (launch_program(&how, &output) != 0) {
+        command_complain(arguments->command, "a process for a run of soak: %s", strerror(errno));
         return EXIT_FAILED;
     }
-    return status > 0 ? EXIT_INTERRUPTED : 0;
+    row->seen.status = WIFEXITED(output.status) ? WEXITSTATUS(output.status) : -1;
+    selftest_read(output.text ? output.text : "", output.length, row->device, &row->seen);
+    free(output.text);
+    return output.interrupted ? EXIT_INTERRUPTED : 0;
 }
 
 /* A change of speed is found in the iterations around it, all else in the one where it is. */

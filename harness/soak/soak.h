@@ -242,7 +242,7 @@ void soak_progress(struct soak *soak, bool clear);
 /* All that was found; the exit status. */
 int soak_conclude(struct soak *soak);
 
-/* ---- `lockstep soak selftest`: selftest.c, selftest_run.c, selftest_write.c -------------------
+/* ---- `lockstep soak selftest`: selftest.c, selftest_read.c, selftest_write.c ------------------
  *
  * Whether soak finds what it is for: a run of it for each fault that a virtual device can have, in
  * a separate process, and for none. */
@@ -260,8 +260,6 @@ enum selftest_detector {
     SELFTEST_DETECTORS
 };
 extern const char *const selftest_detector_words[SELFTEST_DETECTORS];
-
-enum { SELFTEST_ARGUMENTS = 20, SELFTEST_TEXT = 96 };
 
 /* The result of one run of soak. */
 struct selftest_seen {
@@ -317,10 +315,5 @@ int selftest_export(FILE *stream, const struct selftest *selftest, enum export_f
 
 /* Reads what soak prints as JSON. device: where the fault is, -1 nowhere. */
 void selftest_read(const char *text, size_t bytes, int device, struct selftest_seen *seen);
-
-/* selftest_run.c: runs this program with these arguments, NULL after the last, at most so many
- * seconds. 0; -1 and why: it could not be run. 1: a signal asked to stop. */
-int selftest_run(const char *const arguments[], double seconds, int device,
-                 struct selftest_seen *seen, struct text_error *why);
 
 #endif

@@ -1,15 +1,9 @@
-/* soak/selftest_run.c: a run of soak in a separate process, within a time limit, and the findings
- * that it prints as JSON. */
-#include <errno.h>
+/* soak/selftest_read.c: the findings that a run of soak prints as JSON. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
-#include "launch/child.h"
 #include "soak/soak.h"
-
-/* ---- reading --------------------------------------------------------------------------------- */
 
 static const enum selftest_detector detector_of[SOAK_WHATS] = {
     [SOAK_OUTPUTS] = SELFTEST_RESULT,   [SOAK_LOSS] = SELFTEST_RESULT,
@@ -68,29 +62,4 @@ void selftest_read(const char *text, size_t bytes, int device, struct selftest_s
             seen->unjudged = true;
     }
     json_decref(root);
-}
-
-/* ---- running --------------------------------------------------------------------------------- */
-
-/* Its complaints are dropped: the status shows that a fault was not found. */
-int selftest_run(const char *const arguments[], double seconds, int device,
-                 struct selftest_seen *seen, struct text_error *why)
-{
-    char *copy[SELFTEST_ARGUMENTS + 1] = {NULL};
-    const struct launch_how how = {.program = "/proc/self/exe",
-                                   .argument = copy,
-                                   .heard = LAUNCH_OUTPUT_ALONE,
-                                   .seconds = seconds};
-    struct launch_output output;
-
-    *seen = (struct selftest_seen){.status = -1};
-    for (int i = 0; i < SELFTEST_ARGUMENTS && arguments[i]; ++i)
-        copy[i] = (char *)(uintptr_t)arguments[i];
-    if (launch_program(&how, &output) != 0)
-        return text_fail(why, "a process for a run of soak: %s", strerror(errno));
-    if (WIFEXITED(output.status))
-        seen->status = WEXITSTATUS(output.status);
-    selftest_read(output.text ? output.text : "", output.length, device, seen);
-    free(output.text);
-    return output.interrupted;
 }
