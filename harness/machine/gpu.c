@@ -22,9 +22,7 @@ enum shape {
     VIOLATION,   /* a time, for a policy */
     MEMORY_ALL,
     MEMORY_USED,
-    PROCESSES,
-    LINK,       /* a number, for a link */
-    LINK_ERRORS /* a number of 64 bits, for a link */
+    PROCESSES
 };
 
 /* The object that has the field. */
@@ -36,7 +34,7 @@ struct fact {
     size_t field;
     enum node_call call;
     enum shape shape;
-    unsigned first, second; /* the kinds that are passed */
+    unsigned first, second; /* the kinds that are passed; of a link after its number */
     double scale;           /* factor for a unit of NVML; 0 means 1 */
 };
 
@@ -83,11 +81,11 @@ static const struct fact facts[] = {
     {OF_READING(rows_failed), NODE_ROWS, FOUR, 3},
     {OF_READING(used_bytes), NODE_MEMORY, MEMORY_USED},
     {OF_READING(foreign_processes), NODE_PROCESSES, PROCESSES},
-    {OF_LINK(active), NODE_LINK_STATE, LINK},
-    {OF_LINK(crc_flit), NODE_LINK_ERRORS, LINK_ERRORS, NVML_LINK_FLIT},
-    {OF_LINK(crc_data), NODE_LINK_ERRORS, LINK_ERRORS, NVML_LINK_DATA},
-    {OF_LINK(replays), NODE_LINK_ERRORS, LINK_ERRORS, NVML_LINK_REPLAY},
-    {OF_LINK(recoveries), NODE_LINK_ERRORS, LINK_ERRORS, NVML_LINK_RECOVERY},
+    {OF_LINK(active), NODE_LINK_STATE, NUMBER_OF},
+    {OF_LINK(crc_flit), NODE_LINK_ERRORS, WIDE_OF_TWO, NVML_LINK_FLIT},
+    {OF_LINK(crc_data), NODE_LINK_ERRORS, WIDE_OF_TWO, NVML_LINK_DATA},
+    {OF_LINK(replays), NODE_LINK_ERRORS, WIDE_OF_TWO, NVML_LINK_REPLAY},
+    {OF_LINK(recoveries), NODE_LINK_ERRORS, WIDE_OF_TWO, NVML_LINK_RECOVERY},
 };
 enum { FACTS = sizeof facts / sizeof facts[0], MOST_PROCESSES = 64 };
 
@@ -144,6 +142,8 @@ static int ask_fact(const struct node_nvml *nvml, node_device device, const stru
     struct nvml_memory memory = {0};
     unsigned long long wide = 0;
     unsigned number[4] = {0};
+    const bool of_link = fact->part == PART_LINK;
+    const unsigned first = of_link ? link : fact->first;
     int status;
 
     *field = (double)NAN;
@@ -155,9 +155,7 @@ static int ask_fact(const struct node_nvml *nvml, node_device device, const stru
         value = number[0];
         break;
     case NUMBER_OF:
-    case LINK:
-        status = ((number_of_function *)call)(device, fact->shape == LINK ? link : fact->first,
-                                              &number[0]);
+        status = ((number_of_function *)call)(device, first, &number[0]);
         value = number[0];
         break;
     case PAIR:
@@ -166,22 +164,19 @@ static int ask_fact(const struct node_nvml *nvml, node_device device, const stru
         break;
     case FOUR:
         status = ((four_function *)call)(device, &number[0], &number[1], &number[2], &number[3]);
-        value = number[fact->first];
+        value = number[first];
         break;
     case WIDE:
         status = ((wide_function *)call)(device, &wide);
         value = (double)wide;
         break;
     case WIDE_OF_TWO:
-        status = ((wide_of_function *)call)(device, fact->first, fact->second, &wide);
-        value = (double)wide;
-        break;
-    case LINK_ERRORS:
-        status = ((wide_of_function *)call)(device, link, fact->first, &wide);
+        status =
+            ((wide_of_function *)call)(device, first, of_link ? fact->first : fact->second, &wide);
         value = (double)wide;
         break;
     case VIOLATION:
-        status = ((violation_function *)call)(device, fact->first, &violation);
+        status = ((violation_function *)call)(device, first, &violation);
         value = (double)violation.violated_ns;
         break;
     case PROCESSES:
