@@ -1,7 +1,7 @@
-/* validate/devices.c: the numbers of a limit over launches: their median with its bounds, those of
- * each device, and those of each copy between devices; and which copies are slow: those that one
- * device sends, receives, or both, or only those between two. The metric names a device that sends;
- * the broken part may be the other device, or the link. */
+/* validate/devices.c: the numbers of a limit over launches: their median with its bounds, and those
+ * of each copy between devices; and which copies are slow: those that one device sends, receives,
+ * or both, or only those between two. The metric names a device that sends; the broken part may be
+ * the other device, or the link. */
 #include "validate/validate.h"
 
 #include "numbers/stats.h"
@@ -55,33 +55,7 @@ struct validate_device validate_sum(const struct validate_judged *judged, double
     return shown;
 }
 
-/* ---- of each device, and of each copy ------------------------------------------------------- */
-
-int validate_devices(const struct validate_judged *judged,
-                     struct validate_device shown[RECORD_MAX_SLOTS])
-{
-    const struct report_point *point = judged->point;
-    struct validate_sample at = {.metric = judged->limit->row, .point = point};
-    int n = 0;
-
-    if (!judged->limit->row->by_device || judged->device < 0 || judged->launches == 0)
-        return 0;
-    double *value = cli_alloc(point->n, sizeof *value);
-
-    at.by = judged->limit->by;
-    at.steps = cli_alloc(validate_most_samples(point), sizeof *at.steps);
-    for (; n < point->row->cell->key.n_devices && n < RECORD_MAX_SLOTS; ++n) {
-        at.device = n;
-        for (size_t i = 0; i < point->n; ++i) {
-            at.row = &point->row[i];
-            value[i] = validate_metric_value(&at);
-        }
-        shown[n] = validate_sum(judged, value, point->n);
-    }
-    free(value);
-    free(at.steps);
-    return n;
-}
+/* ---- of each copy ---------------------------------------------------------------------------- */
 
 double *validate_pairs(const struct validate_judged *judged)
 {

@@ -18,11 +18,10 @@ static json_t *limit_json(const struct validate *validate, const struct validate
     /* The place at which it was measured; if it was not measured, that of the limit. */
     const struct profile_place at = key ? validate_place_of(key) : limit->at;
     const struct record_slot *slot = validate_slot(judged);
-    struct validate_device shown[RECORD_MAX_SLOTS];
-    const int n = validate_devices(judged, shown);
+    const struct validate_device *shown = judged->shown;
     double *rate = limit->row->of_pair && judged->launches > 0 ? validate_pairs(judged) : NULL;
     const int senders = rate ? key->n_devices : 0;
-    json_t *devices = n > 0 ? json_array() : json_null();
+    json_t *devices = judged->n_shown > 0 ? json_array() : json_null();
     json_t *by_pair = rate ? json_array() : json_null();
     char bound[96], place[VALIDATE_TEXT], number[128], likely[VALIDATE_TEXT], action[VALIDATE_TEXT];
 
@@ -31,7 +30,7 @@ static json_t *limit_json(const struct validate *validate, const struct validate
     validate_number_words(judged, number);
     validate_reason_words(validate, judged, likely);
     validate_action_words(validate, judged, action);
-    for (int d = 0; d < n; ++d)
+    for (int d = 0; d < judged->n_shown; ++d)
         json_array_append_new(
             devices, value_object("median:r lo:r hi:r", shown[d].median, shown[d].lo, shown[d].hi));
     /* The copies from each device to each other one, if the limit is about copies. */

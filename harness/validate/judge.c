@@ -150,6 +150,11 @@ static void judge_point(const struct validate *validate, const struct report_poi
     const struct validate_metric *metric = limit->row;
     struct validate_sample at = {.metric = metric, .point = point, .by = limit->by, .steps = steps};
     const double side = metric->higher ? -1 : 1; /* the bad one */
+    struct validate_device shown[RECORD_MAX_SLOTS];
+    const char *const lack = metric->has_base && !point->base ? " (it has no base)"
+                             : metric->bytes                  ? " of these bytes"
+                             : metric->in_parts ? " (measure it by lockstep sweep --parts)"
+                                                : "";
 
     for (; at.device < judged_devices(limit, point); ++at.device) {
         struct validate_judged one = unknown;
@@ -157,16 +162,16 @@ static void judge_point(const struct validate *validate, const struct report_poi
         one.limit = limit;
         one.point = point;
         one.units = worst->units;
+        shown[at.device] = (struct validate_device){NAN, NAN, NAN};
         one.verdict = find_point_doubt(validate, point, one.why);
         /* Numbers that are wrong may be those of any device. */
         one.device = one.verdict == VALIDATE_FAIL || !metric->by_device ? -1 : at.device;
         if (one.verdict == VALIDATE_PASS && take_values(&at, limit, factor, value)) {
-            const struct validate_device shown = validate_sum(&one, value, point->n);
-
+            shown[at.device] = validate_sum(&one, value, point->n);
             one.launches = point->n;
-            one.middle = shown.median;
-            one.lo = shown.lo;
-            one.hi = shown.hi;
+            one.middle = shown[at.device].median;
+            one.lo = shown[at.device].lo;
+            one.hi = shown[at.device].hi;
             validate_judge_numbers(&one);
             if (one.verdict != VALIDATE_FAIL && point->verified < point->n) {
                 one.verdict = VALIDATE_INVALID;
@@ -175,15 +180,16 @@ static void judge_point(const struct validate *validate, const struct report_poi
         } else if (one.verdict == VALIDATE_PASS) {
             one.verdict = VALIDATE_UNMEASURED;
             snprintf(one.why, sizeof one.why, "a launch of the cell has no %s%s", metric->name,
-                     metric->has_base && !point->base ? " (it has no base)"
-                     : metric->bytes                  ? " of these bytes"
-                     : metric->in_parts               ? " (measure it by lockstep sweep --parts)"
-                                                      : "");
+                     lack);
         }
         /* If the verdicts are equal, the one farther on the bad side is worse. */
         if (!worst->point || one.verdict > worst->verdict ||
             (one.verdict == worst->verdict && side * one.middle > side * worst->middle))
             *worst = one;
+    }
+    if (worst->point == point && worst->device >= 0 && worst->launches > 0) {
+        worst->n_shown = judged_devices(limit, point);
+        memcpy(worst->shown, shown, (size_t)worst->n_shown * sizeof shown[0]);
     }
 }
 

@@ -44,6 +44,11 @@ enum validate_machine { VALIDATE_ACCEPTED, VALIDATE_REJECTED, VALIDATE_NOT_SHOWN
 extern const char *const validate_machine_words[3];
 enum { VALIDATE_EXIT_NOT_SHOWN = 3, VALIDATE_TEXT = 320 };
 
+/* The values of a device at the place of a limit that is about devices; NaN: unknown. */
+struct validate_device {
+    double median, lo, hi;
+};
+
 /* A limit, judged by the cell and device that are worst for it. */
 struct validate_judged {
     const struct profile_limit *limit;
@@ -53,6 +58,8 @@ struct validate_judged {
     size_t launches, units;  /* launches of the cell; cells and devices that share the error */
     double middle, lo, hi;   /* median over launches and its bounds; NaN: unknown */
     char why[VALIDATE_TEXT]; /* for OPEN, UNMEASURED, INVALID; for copies also FAIL */
+    int n_shown; /* the devices of that cell; 0: it is not about one, or has no numbers */
+    struct validate_device shown[RECORD_MAX_SLOTS];
 };
 
 /* The result of the cases that a profile requires, on the devices of the machine. */
@@ -166,15 +173,8 @@ enum validate_verdict validate_judge_cases(const struct validate_conformance *ca
 enum validate_machine validate_judge_machine(const size_t count[VALIDATE_VERDICTS],
                                              enum validate_verdict cases);
 
-/* The values of a device at the place of a limit that is about devices; NaN: unknown. */
-struct validate_device {
-    double median, lo, hi;
-};
 /* Computes them from n launches, and sorts these. lo, hi NaN: there are too few. */
 struct validate_device validate_sum(const struct validate_judged *judged, double value[], size_t n);
-/* Computes them for each device of the cell that decides. Returns their number. */
-int validate_devices(const struct validate_judged *judged,
-                     struct validate_device shown[RECORD_MAX_SLOTS]);
 
 /* The most samples that any launch of the cell has, or any of its parts: the size of the workspace
  * that metrics call steps. */
