@@ -306,12 +306,12 @@ struct selftest {
 
 bool selftest_wrong(const struct selftest_case *item);
 
-/* As text, while it runs; the others when all is known. 0, or -1: memory is short. */
+/* As text, while it runs; the others when all is known. */
 void selftest_text_heading(void);
 void selftest_text_case(const struct selftest_case *item);
 void selftest_text_end(const struct selftest_sums *sums);
-int selftest_json(FILE *stream, const struct selftest *selftest); /* lockstep/selftest/1.0 */
-int selftest_export(FILE *stream, const struct selftest *selftest, enum export_format format);
+void selftest_json(FILE *stream, const struct selftest *selftest); /* lockstep/selftest/1.0 */
+void selftest_export(FILE *stream, const struct selftest *selftest, enum export_format format);
 
 /* Reads what soak prints as JSON. device: where the fault is, -1 nowhere. */
 void selftest_read(const char *text, size_t bytes, int device, struct selftest_seen *seen);
