@@ -15,11 +15,7 @@ enum { MINUTES_MOST = 60 * 24 * 30, LIMIT_MOST = 86400 };
 
 static const char *const formats[] = {[SOAK_TEXT] = "text", [SOAK_JSON] = "json"};
 
-struct arguments {
-    struct soak_options options;
-    size_t required; /* devices */
-};
-#define AT(member) offsetof(struct arguments, options.member)
+#define AT(member) offsetof(struct soak_options, member)
 
 static const struct command_option option_table[] = {
     {"minutes", 'm', "MINUTES", "run for so long, like 0.5 or 60; this or --iterations is required",
@@ -32,10 +28,10 @@ static const struct command_option option_table[] = {
      "begin with iteration N, to repeat it: its data follow from its number (default 1)",
      COMMAND_SIZE, .offset = AT(first), .least = 1, .most = SIZE_MAX / 4, .group = COMMAND_RARE},
     {"devices", 'd', "LIST", COMMAND_DEVICES_DOC " (default: one virtual device per core)",
-     COMMAND_TEXT, COMMAND_FIELD(struct arguments, options.devices), .group = COMMAND_WHAT},
-    COMMAND_BACKEND_ROW(struct arguments, options.backend),
-    COMMAND_COMMUNICATOR_ROW(struct arguments, options.communicator),
-    COMMAND_REQUIRE_ROW(struct arguments),
+     COMMAND_TEXT, COMMAND_FIELD(struct soak_options, devices), .group = COMMAND_WHAT},
+    COMMAND_BACKEND_ROW(struct soak_options, backend),
+    COMMAND_COMMUNICATOR_ROW(struct soak_options, communicator),
+    COMMAND_REQUIRE_ROW(struct soak_options),
     {"workload", 'w', "NAME",
      "a model that rounds nothing, like mlp:SIZES, blocks or cnn (default mlp:512,512,512,64)",
      .kind = COMMAND_OWN, .group = COMMAND_WHAT},
@@ -86,8 +82,7 @@ static bool is_known(const struct workload *workload)
 
 static error_t soak_option(int key, char *arg, struct argp_state *state)
 {
-    struct arguments *a = command_input(state);
-    struct soak_options *o = &a->options;
+    struct soak_options *o = command_input(state);
     char why[200], known[200];
 
     if (key == ARGP_KEY_END)
@@ -158,47 +153,46 @@ int soak_main(int argc, char **argv)
 {
     const struct command_syntax syntax = {
         .options = option_table, .what = "What to run", .other = soak_option, .doc = documentation};
-    struct arguments arguments = {.options = {.rows = ROWS_DEFAULT,
-                                              .shown = SHOWN_DEFAULT,
-                                              .limit = 60,
-                                              .spread = 0.05,
-                                              .seed = 1,
-                                              .first = 1}};
-    struct soak_options *options = &arguments.options;
+    struct soak_options options = {.rows = ROWS_DEFAULT,
+                                   .shown = SHOWN_DEFAULT,
+                                   .limit = 60,
+                                   .spread = 0.05,
+                                   .seed = 1,
+                                   .first = 1};
     struct dp_group *group = NULL;
     int status;
 
-    if ((status = command_read(&syntax, argc, argv, &arguments)))
+    if ((status = command_read(&syntax, argc, argv, &options)))
         return status;
     char why[200];
 
-    if (options->workload.n_sizes == 0 &&
-        workload_parse(DEFAULT_WORKLOAD, &options->workload, why, sizeof why))
+    if (options.workload.n_sizes == 0 &&
+        workload_parse(DEFAULT_WORKLOAD, &options.workload, why, sizeof why))
         abort(); /* it is one of ours */
-    if (options->devices[0] == '\0')
-        command_default_devices(options->devices, sizeof options->devices);
+    if (options.devices[0] == '\0')
+        command_default_devices(options.devices, sizeof options.devices);
     stop_watch_signals();
-    const struct dp_group_config config = {.devices = options->devices,
-                                           .backend = command_given(options->backend),
-                                           .communicator = command_given(options->communicator),
+    const struct dp_group_config config = {.devices = options.devices,
+                                           .backend = command_given(options.backend),
+                                           .communicator = command_given(options.communicator),
                                            .bind = true};
 
-    if ((status = command_check_communicator(argv[0], options->communicator, options->backend,
-                                             options->devices, needs[options->mode])))
+    if ((status = command_check_communicator(argv[0], options.communicator, options.backend,
+                                             options.devices, needs[options.mode])))
         return status;
-    if ((status = command_open_group(argv[0], &config, arguments.required, &group)))
+    if ((status = command_open_group(argv[0], &config, options.required, &group)))
         return status;
     struct dp_slot_info info = {.lag = false};
 
     if (dp_group_size(group) > 0)
         dp_slot_describe(dp_group_slot(group, 0), &info);
     if (dp_group_size(group) < 1)
-        status = command_refuse(argv[0], "--devices: '%s' has no devices", options->devices);
+        status = command_refuse(argv[0], "--devices: '%s' has no devices", options.devices);
     else if (info.lag) /* late devices compute in order, but their times mean nothing */
         status = command_refuse(argv[0], "--devices: '%s' runs late on purpose; use virt:N",
-                                options->devices);
+                                options.devices);
     else
-        status = soak_on(argv[0], group, options);
+        status = soak_on(argv[0], group, &options);
     status = command_ended(argv[0], group, status);
     dp_group_close(group);
     return status;

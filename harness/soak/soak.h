@@ -49,7 +49,8 @@ struct soak_options {
     double limit;      /* seconds that an iteration may take */
     double spread;     /* how much slower than the others a device may be: 0.05 */
     size_t seed;
-    size_t format; /* enum soak_format */
+    size_t format;   /* enum soak_format */
+    size_t required; /* devices */
 };
 
 /* ---- the known answer: answer.c ---------------------------------------------------------- */
