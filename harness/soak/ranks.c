@@ -97,7 +97,7 @@ int soak_ranks_step(struct soak_ranks *ranks, uint64_t iteration, struct dp_erro
     struct session_times times;
     int status;
 
-    soak_meter_clear(&ranks->meters);
+    soak_meter_clear(ranks);
     if (s->ddp)
         dp_ddp_no_sync(s->ddp, !ranks->overlap);
     if ((status = session_prepare(s, k, err)) || (status = session_step(s, k, &times, err)))
@@ -143,6 +143,6 @@ double soak_ranks_busy(const struct soak_ranks *ranks, int r)
     const uint64_t *ns = ranks->session.trace.replica[r].ns;
     const uint64_t loss = ranks->session.ddp ? ns[DP_PHASE_LOSS] : 0;
 
-    return ranks->meters.of[r].cpu ? (double)ranks->meters.of[r].busy_ns
-                                   : (double)(ns[DP_PHASE_FORWARD] + loss + ns[DP_PHASE_BACKWARD]);
+    return ranks->meter[r].cpu ? (double)ranks->meter[r].busy_ns
+                               : (double)(ns[DP_PHASE_FORWARD] + loss + ns[DP_PHASE_BACKWARD]);
 }

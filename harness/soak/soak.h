@@ -90,13 +90,11 @@ struct soak_meter {
     bool cpu;                      /* it works on a core: its time is that of its thread */
     uint64_t busy_ns;
 };
-struct soak_meters {
-    struct soak_meter of[DP_MAX_SLOTS];
-};
-/* ranks: a struct soak_ranks, which gets the meters. */
+/* ranks: a struct soak_ranks, whose meters it starts. */
 int soak_meter_open(void *ranks, struct dp_group *group, struct dp_module *child,
                     struct dp_module **module, struct dp_error *err);
-void soak_meter_clear(struct soak_meters *meters);
+struct soak_ranks;
+void soak_meter_clear(struct soak_ranks *ranks);
 
 /* A frozen session, whose set k is the batch of the iterations with i % 2 == k. */
 struct soak_ranks {
@@ -105,7 +103,7 @@ struct soak_ranks {
     const struct soak_answer *answer;
     struct cell_config config;
     struct session session;
-    struct soak_meters meters;
+    struct soak_meter meter[DP_MAX_SLOTS];
     bool overlap; /* mode overlap: buckets are reduced while backward goes on */
     size_t buckets,
         beside; /* of it, over all ranks and steps; launched while its backward went on */

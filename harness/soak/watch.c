@@ -24,10 +24,10 @@ static uint64_t now_ns(const struct soak_meter *meter)
 
 static struct soak_meter *meter_of(struct dp_module *module, const struct dp_run *run)
 {
-    struct soak_meters *meters = dp_module_self(module);
+    struct soak_ranks *ranks = dp_module_self(module);
     const int replica = dp_run_replica(run);
 
-    return &meters->of[replica < 0 ? 0 : replica];
+    return &ranks->meter[replica < 0 ? 0 : replica];
 }
 
 static uint64_t begin(struct soak_meter *meter)
@@ -70,7 +70,6 @@ int soak_meter_open(void *user, struct dp_group *group, struct dp_module *child,
                     struct dp_module **module, struct dp_error *err)
 {
     struct soak_ranks *ranks = user;
-    struct soak_meters *meters = &ranks->meters;
     static const struct dp_module_ops ops = {
         .kind = "meter", .forward = meter_forward, .backward = meter_backward};
 
@@ -78,18 +77,18 @@ int soak_meter_open(void *user, struct dp_group *group, struct dp_module *child,
         struct dp_slot_info info;
 
         dp_slot_describe(dp_group_slot(group, i), &info);
-        meters->of[i].cpu = (info.flags & DP_KIND_CORES) != 0;
+        ranks->meter[i].cpu = (info.flags & DP_KIND_CORES) != 0;
     }
-    soak_meter_clear(meters);
-    return dp_module_open(group, &ops, meters, &child, 1, module, err);
+    soak_meter_clear(ranks);
+    return dp_module_open(group, &ops, ranks, &child, 1, module, err);
 }
 
-void soak_meter_clear(struct soak_meters *meters)
+void soak_meter_clear(struct soak_ranks *ranks)
 {
     for (int i = 0; i < DP_MAX_SLOTS; ++i) {
-        atomic_store(&meters->of[i].begun, 0);
-        atomic_store(&meters->of[i].ended, 0);
-        meters->of[i].busy_ns = 0;
+        atomic_store(&ranks->meter[i].begun, 0);
+        atomic_store(&ranks->meter[i].ended, 0);
+        ranks->meter[i].busy_ns = 0;
     }
 }
 
@@ -126,7 +125,7 @@ static void *watch(void *context)
         if (since > 0 && (double)watch_clock_ns() - (double)since > limit_ns &&
             iteration == atomic_load(&soak->watch_iteration)) {
             /* The thread that iterates writes nothing meanwhile: it hangs. */
-            const struct soak_meter *meter = soak->ranks.meters.of;
+            const struct soak_meter *meter = soak->ranks.meter;
             bool inside = false;
 
             for (int r = 0; r < soak->ranks.n; ++r)
