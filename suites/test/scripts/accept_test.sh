@@ -170,6 +170,11 @@ lists() {
     [ "$(tr '\n' ' ' <verdicts/failing_nodes.txt)" = "$2" ] || fail "fail: $(cat verdicts/failing_nodes.txt)"
 }
 
+# first NODE: the first sentence takes it out, and why, and no other.
+first() {
+    tr -s '\n ' ' ' <out | grep -qF "Take out 1 of 3: $1" || fail "not '$1' in the first sentence: $(head -3 out)"
+}
+
 # ran NODE COMMAND...: these ran there, in this order, and no others.
 ran() {
     printf '%s\n' "${@:2}" | cmp - "ran.$1" || fail "$1 ran: $(cat "ran.$1")"
@@ -201,6 +206,7 @@ test_sbatch() {
         lists 'n1 n2 n3 ' ''
         SECOND=rejected job 1 "$script" "${arguments[@]}"
         lists 'n1 n3 ' 'n2 '
+        first 'n2 (REJECTED: step_time '
         SECOND=not-shown job 3 "$script" "${arguments[@]}"
         lists 'n1 n3 ' 'n2 '
         THIRD=dead job 1 "$script" "${arguments[@]}"
@@ -223,6 +229,7 @@ test_sbatch() {
                 step=${BROKEN% --devices} step=${step#* } step=${step#--}
                 grep -q "^$step $FAILS: $BROKEN.* goes on (1 s)$" verdicts/n2.steps || fail "no last sentence of $step: $(cat verdicts/n2.steps)"
                 tr -s '\n ' ' ' <out | grep -q "$step $shown ($FAILS): $BROKEN" || fail "no step $step: $(cat out)"
+                [ "$FAILS" -ne 1 ] || first "n2 (REJECTED: $step FAILED (1))"
                 lists 'n1 n3 ' 'n2 '
                 tail -n 1 verdicts/n2.log | grep -q "^replay of iteration 1: $BROKEN" || fail "the log of n2: $(cat verdicts/n2.log)"
                 [ ! -e verdicts/n2.json ] || fail "n2 has a verdict, though $BROKEN failed"
