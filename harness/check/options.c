@@ -56,7 +56,7 @@ static const struct command_option option_table[] = {
     {"only", 'o', "GLOB,..", "cases like 'GRAD-*'; @a.json: those that failed there", COMMAND_TEXT,
      OPTION(only), .group = COMMAND_WHAT},
     {"known", 0, "FILE",
-     "known failures, a line each: CASE, first words of the failure (20 characters or all), '#', "
+     "known failures, a line each: CASE, the failure as far as the wrong number and its bits, '#', "
      "why. They are skipped; another failure of the case fails, as does a pass",
      COMMAND_TEXT, OPTION(known), .group = COMMAND_RARE},
     {"copies", 0, "KIB",

@@ -109,16 +109,23 @@ known() {
 # What fails as known is skipped, and counted. Another failure of that case, a pass, and a case without a verdict are not.
 known 1 wrong ': 0 of 2 cases passed, 1 failed, 1 skipped (1 known to fail)' 'SPLIT-01.sizes 2 rows on 1 device: 1 shard (1),   # a #7'
 known 1 wrong 'skipped 1 case: known failure (a #7): 2 rows on 1 device: 1 shard (1), must be 1 (2) SPLIT-01.sizes FAIL' \
-    'SPLIT-01.sizes 2 rows on 1 device: 1 # a #7'
+    'SPLIT-01.sizes 2 rows on 1 device: 1 shard (1) # a #7'
 known 1 wrong '1 failed, 1 skipped (1 known to fail)' 'SPLIT-01.sizes 2 rows on 1 device: 1 shard (1), must be 1 (2) # all of it'
 known 1 wrong '1 shard (1), must be 1 (2) (not as known.txt:3 says: ' 'SPLIT-01.sizes 3 rows # a'
-# Its words end where a word or a number of the failure does, and are not so few that they hold for another one.
-known 1 wrong '(not as known.txt:3 says: ' 'SPLIT-01.sizes 2 rows on 1 device: 1 shar # a'
-for words in 2 '2 rows on 1 device'; do
-    echo "SPLIT-01.sizes $words # a" >known.txt
-    expect_status 2 "$lockstep" check --impl "$fake" --impl-options wrong --only "$cases" --known known.txt
-    grep -qF 'known.txt:1: give at least 20 characters of the failure, or all of it' err || fail "$words: $(cat err)"
+# Its words end where a word or a number of the failure does, and have the wrong number: another one is not hidden.
+known 1 crash '(not as known.txt:3 says: ' 'SPLIT-01.sizes the process died of signal 1 # a'
+for words in 2 '2 rows on 1 device' '2 rows on 1 device:' '2 rows on 1 device: 1 shar'; do
+    known 1 wrong '(known.txt:3 says too little, write: SPLIT-01.sizes 2 rows on 1 device: 1 shard (1) # a)' \
+        "SPLIT-01.sizes $words # a"
 done
+known 1 crash '(known.txt:3 says too little, write: SPLIT-01.sizes the process died of signal # a)' 'SPLIT-01.sizes the process # a'
+first='DDP-01.known setting 0, step 1: rank 0 of 2: gradient of parameter 0: element 0 is'
+echo "${first%: gradient*} # all bad" >known.txt
+expect_status 1 "$lockstep" check --impl mutant:M61-ddp-sum --only DDP-01.known --known known.txt
+tr -s ' \n' '  ' <out >flat
+grep -q "(known.txt:1 says too little, write: $first [0-9.]* (0x[0-9a-f]*) # all bad)" flat || fail "a number is hidden: $(cat flat)"
+sed -n 's/.*too little, write: \(.*# all bad\)).*/\1/p' flat >known.txt
+expect_status 77 "$lockstep" check --impl mutant:M61-ddp-sum --only DDP-01.known --known known.txt
 ones='GRAD-01.ones 2 devices, 10 rows: gradient of parameter 0: element 0 is'
 for words in 2 27 '27.5 (0x41dc'; do # it says 27.5 (0x41dc0000)
     echo "$ones $words # a" >known.txt
@@ -141,7 +148,7 @@ done
 misuse "cannot read 'none.txt': No such file" --known none.txt
 misuse 'known: not with' --known known.txt --list
 # It selects nothing: all of the profile was asked for. What failed so is no proof that it is kept: validate_cases.sh
-echo 'SPLIT-01.sizes 2 rows on 1 device: 1 # a' >known.txt
+echo 'SPLIT-01.sizes 2 rows on 1 device: 1 shard (1) # a' >known.txt
 expect_status 1 "$lockstep" check --impl "$fake" --impl-options wrong --profile primitives --known known.txt --format json
 grep -q '"partial": false' out && grep -q '"reason": "known failure (a): 2 rows' out || fail "the JSON: $(cat out)"
 cp out known.json

@@ -201,7 +201,7 @@ def check_names(lockstep: str) -> None:
 def check_known(lockstep: str) -> None:
     """A known failure is named, with what was found and why, in the page of a job and in that of a report."""
     with open("known.txt", "w", encoding="utf-8") as file:
-        file.write("SPLIT-01.sizes 3 rows on 2 devices: # <issue> 7\n")
+        file.write("SPLIT-01.sizes 3 rows on 2 devices: 2 shards (1, 2) # <issue> 7\n")
     some = ("--impl", "mutant:M01-floor-split", "--only", "SPLIT-01.sizes,GRAD-01.ones,SPLIT-05.refused", "--known", "known.txt")
     cases = json.loads(run(0, lockstep, "check", *some, "--format", "json", "--out", "known.json") and
                        open("known.json", encoding="utf-8").read())["cases"]
@@ -224,7 +224,7 @@ def check_known(lockstep: str) -> None:
     for why, link in (("https://a.org/b-c/7?d=1#e is open", "https://a.org/b-c/7?d=1#e"), ("https://a.org/<b>", "https://a.org/"),
                       ("javascript:x", None), ("see https://a.org/b", None)):
         with open("known.txt", "w", encoding="utf-8") as file:
-            file.write(f"SPLIT-01.sizes 3 rows on 2 devices: # {why}\n")
+            file.write(f"SPLIT-01.sizes 3 rows on 2 devices: 2 shards (1, 2) # {why}\n")
         text = run(0, lockstep, "check", *some, "--format", "md", "--format", "json:link.json")
         run(0, lockstep, "report", "--check", "link.json", "--out", "known")
         page = open("known/conformance.html", encoding="utf-8").read()
