@@ -262,6 +262,7 @@ size_t runner_left_out(const struct runner_run *run)
         for (int i = 0; (test = check_area_case(check_areas[a], i)); ++i)
             n += (test->profiles & profiles) != 0;
     for (size_t i = 0; i < run->n; ++i)
-        ran += (run->result[i].test->profiles & profiles) != 0;
+        ran += (run->result[i].test->profiles & profiles) != 0 &&
+               runner_area_of(run->result[i].test->rule);
     return n > ran ? n - ran : 0;
 }

@@ -37,11 +37,10 @@ static char *fail_profile(struct runner_run *run, const struct runner_profile *p
     return run->result[run->n - 1].reason;
 }
 
-/* With only --only or --area no whole profile is asked for. */
-static bool asks_for(const struct runner_run *run, const struct runner_profile *profile)
+/* With some of the cases alone (part) no whole profile is asked for. */
+static bool asks_for(const struct runner_run *run, const struct runner_profile *profile, bool part)
 {
-    return (run->profiles & profile->bit) != 0 &&
-           (!run->options->part || run->options->profile[0] != '\0');
+    return (run->profiles & profile->bit) != 0 && (!part || run->options->profile[0] != '\0');
 }
 
 /* A case whose needs are not claimed gets its verdict without a process: it is skipped, unless it
@@ -82,7 +81,7 @@ void runner_prepare(struct runner_run *run, const struct check_case *const tests
         /* With --only or --area, only the needs of the selected cases are required. */
         const uint64_t missing = profile->required & needs & ~run->is.about.capabilities;
 
-        if (!asks_for(run, profile))
+        if (!asks_for(run, profile, options->part))
             continue;
         required |= profile->required;
         for (int i = 0; i < RUNNER_CAPABILITIES && run->cause[0] == '\0'; ++i) {
@@ -112,6 +111,7 @@ void runner_prepare(struct runner_run *run, const struct check_case *const tests
 void runner_require_devices(struct runner_run *run)
 {
     size_t skipped[RUNNER_PROFILES] = {0}, ran = 0;
+    const bool only = run->options->only[0] != '\0'; /* an area alone needs its devices, too */
 
     for (size_t i = 0; i < run->n; ++i)
         ran += run->result[i].verdict != CHECK_SKIP;
@@ -119,7 +119,7 @@ void runner_require_devices(struct runner_run *run)
         return;
     for (size_t i = 0; i < run->n; ++i)
         for (int p = 0; p < RUNNER_PROFILES; ++p)
-            skipped[p] += asks_for(run, &runner_profiles[p]) &&
+            skipped[p] += asks_for(run, &runner_profiles[p], only) &&
                           run->result[i].verdict == CHECK_SKIP &&
                           (run->result[i].test->profiles & runner_profiles[p].bit) != 0 &&
                           run->result[i].few_devices > 0 &&

@@ -193,7 +193,7 @@ const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TE
 {
     static const char *const words[] = {"", "failed", "skipped", "broken"};
     const struct impl_about *about = &run->is.about;
-    size_t few = 0, absent = 0, unasked = 0, known = 0, verdict[CHECK_BROKEN + 1] = {0};
+    size_t few = 0, pairs = 0, absent = 0, unasked = 0, known = 0, verdict[CHECK_BROKEN + 1] = {0};
     int most = 0; /* devices that a case needs */
     const struct check_area *area = NULL;
     size_t first = run->n, areas = 0;
@@ -211,6 +211,7 @@ const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TE
 
         ++verdict[result->verdict];
         few += skipped && result->few_devices > 0;
+        pairs += skipped && result->few_devices == 2;
         most = result->few_devices > most ? result->few_devices : most;
         const uint64_t missing = skipped * (result->test->needs & ~about->capabilities);
 
@@ -260,6 +261,8 @@ const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TE
     }
     if (why[0] != '\0')
         text_add(sentence, RUNNER_TEXT, " (%s)", why);
+    if (pairs > 0 && verdict[CHECK_PASS] > 0)
+        text_add(sentence, RUNNER_TEXT, "; no case ran on two devices");
     if (runner_left_out(run) > 0)
         text_add(sentence, RUNNER_TEXT, "; %zu more %s not selected", runner_left_out(run),
                  text_were(runner_left_out(run)));

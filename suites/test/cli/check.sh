@@ -417,6 +417,14 @@ few 1 77 '0 of 3 cases passed, 3 skipped (3 because of too few devices: they nee
 few 2 0 'with 2 devices: 3 of 3 cases passed; [1-9][0-9]* more were not selected ([0-9]'
 few 3 0 'with 3 devices: 3 of 3 cases passed; [1-9][0-9]* more were not selected ([0-9]'
 few 4 0 'with 4 devices: 3 of 3 cases passed; [1-9][0-9]* more were not selected ([0-9]'
+# An area needs two devices as a profile does; cases that are named do not, and the last line says what they are worth.
+expect_status 1 "$lockstep" check --devices virt:1 --area SPLIT,COUNT
+more=$(tr -s ' \n' '  ' <out | grep -o '[0-9]* more were not selected')
+grep -q '^FAIL    PROFILE[.]dataparallel[.]devices ' out || fail "an area on one device: $(cat out)"
+expect_status 0 "$lockstep" check --devices virt:1 --only 'SPLIT-*,COUNT-*'
+tr -s ' \n' '  ' <out | grep -q '[0-9]* because of too few devices: .*); no case ran on two devices; ' || fail "one device: $(tail -4 out)"
+tr -s ' \n' '  ' <out | grep -q "; $more (" || fail "not $more: $(tail -4 out)"
+expect_status 0 "$lockstep" check --devices virt:1 --area COAL
 
 # The kill matrix of one area: its bugs are caught by its cases.
 expect_status 1 "$lockstep" check --mutants --jobs 2 --only SPLIT-01.sizes,SPLIT-06.ceil \
