@@ -12,6 +12,7 @@
 
 static const double NARROW = 1.0 / 1024; /* of TF32 and float16, whose fractions have 10 bits */
 static const double EXACT = 1 << 24;
+enum { BFLOAT16_BITS = 8, FLOAT16_BITS = 11 };
 
 /* The numbers of one comparison. */
 struct numbers {
@@ -105,14 +106,43 @@ static bool are_rounded(const struct numbers *numbers)
     return !numbers->integers;
 }
 
+/* Rounds a number to so many significant bits. */
+static double to_bits(double number, int bits)
+{
+    int exponent;
+    const double part = frexp(number, &exponent);
+
+    return ldexp(rint(ldexp(part, bits)), exponent - bits);
+}
+
+/* Whether all numbers are right if they are rounded to so many bits. What is right to three bits
+ * more was not rounded to these; a whole number that lost one bit may be that by chance. */
+static bool are_short(const struct numbers *numbers, int bits)
+{
+    bool longer = true;
+    int told = 0;
+
+    for (size_t i = 0; i < numbers->n; ++i) {
+        const double got = numbers->got[i], want = numbers->want[i];
+
+        if (!isfinite(want) || got != to_bits(want, bits))
+            return false;
+        longer = longer && got == to_bits(want, bits + 3);
+        told += got != want && want != rint(want);
+        for (int lost = 0; lost < 2 && to_bits(want, bits + lost) != want; ++lost)
+            ++told;
+    }
+    return !longer && told > 1 && !numbers->integers;
+}
+
 /* Whether an array has these values, rounded to its type. */
 static bool has_values(const struct impl_array *array, size_t n, const double values[])
 {
     for (size_t i = 0; i < n; ++i) {
-        const double one = check_element(array, i);
+        const double one = array->dtype == IMPL_NONE ? NAN : check_element(array, i);
         const double value = array->dtype == IMPL_F32 ? (float)values[i] : values[i];
 
-        if (one != value && !(isnan(one) && isnan(value)))
+        if (array->dtype == IMPL_NONE || (one != value && !(isnan(one) && isnan(value))))
             return false;
     }
     return true;
@@ -125,46 +155,47 @@ void hint_search(struct check *c)
                  "the layer was made with find_unused_parameters=True: was that ignored?");
 }
 
-/* Reads from another rank what was read from this one: from rank 0, or from rank 1 for rank 0.
- * NULL: the array was not read from one of several ranks. */
-static const struct impl_array *read_other(struct check *c, const struct impl_array *got)
+/* Compares wrong numbers with what another rank has: the first that has others, or any. Returns
+ * whether it was read from one of several ranks, and another one has others. */
+static bool look_at_others(struct check *c, const struct impl_array *got,
+                           const struct numbers *numbers)
 {
     const struct reading read = c->reading;
+    const bool local = c->local == read.model;
     const struct open_model *open = c->models;
-    const struct impl_array *other;
+    const size_t bytes = sizeof c->outcome->hint;
+    const struct impl_array *other = NULL;
+    bool same = true;
+    int rank = 0;
 
     while (open && open->model != read.model)
         open = open->next;
     if (!open || open->ranks < 2 || got != read.array)
-        return NULL;
-    other = check_get_rank(c, read.model, read.rank == 0, read.what, read.i);
+        return false;
+    for (int r = 0; r < open->ranks && same; ++r) {
+        if (r == read.rank)
+            continue;
+        other = check_get_rank(c, read.model, r, read.what, read.i);
+        same = has_values(other, numbers->n, numbers->got);
+        rank = !same || r == (read.rank == 0) ? r : rank;
+    }
     c->reading = read;
-    return other->dtype == IMPL_NONE ? NULL : other;
-}
-
-/* Compares wrong numbers with those of the other rank. */
-static void look_at_other(struct check *c, const struct impl_array *other,
-                          const struct numbers *numbers)
-{
-    const struct reading *read = &c->reading;
-    const bool local = c->local == read->model;
-    const bool same = has_values(other, numbers->n, numbers->got);
-    const size_t bytes = sizeof c->outcome->hint;
-
     if (local && same)
         snprintf(c->outcome->hint, bytes,
                  "rank %d has the same, and after a forward in no_sync() each rank keeps its own: "
                  "was no_sync() ignored?",
-                 read->rank == 0);
-    else if (!local && !same && read->what == IMPL_GRAD) {
+                 rank);
+    else if (!local && !same && read.what == IMPL_GRAD) {
         snprintf(c->outcome->hint, bytes,
-                 "rank %d has another gradient: was this one not reduced over the ranks?",
-                 read->rank == 0);
+                 "rank %d has %s: not reduced over the ranks, or the collective was not waited "
+                 "for?",
+                 rank, other->dtype == IMPL_NONE ? "none" : "another gradient");
         hint_search(c);
-    } else if (read->rank > 0 && read->what == IMPL_VALUE &&
+    } else if (read.rank > 0 && rank == 0 && read.what == IMPL_VALUE &&
                has_values(other, numbers->n, numbers->want))
         snprintf(c->outcome->hint, bytes,
                  "rank 0 has the right one: was it not broadcast from there?");
+    return !same;
 }
 
 void check_again(struct check *c, const char *what, const struct impl_array *got,
@@ -196,11 +227,12 @@ static void keep_numbers(struct check *c, const char *what, size_t n, const doub
     memcpy(kept->want, want, n * sizeof *want);
 }
 
-static void look_at_numbers(struct check *c, const char *what, const struct numbers *numbers)
+/* parts: 1 if it is of one device or rank. */
+static void look_at_numbers(struct check *c, const char *what, const struct numbers *numbers,
+                            int parts)
 {
     const double *got = numbers->got, *want = numbers->want;
     const size_t n = numbers->n;
-    const int parts = c->parts;
     const char *names = c->of_ranks ? "ranks" : "devices";
     char *hint = c->outcome->hint;
     const size_t bytes = sizeof c->outcome->hint;
@@ -228,6 +260,10 @@ static void look_at_numbers(struct check *c, const char *what, const struct numb
         snprintf(hint, bytes, "twice what it must be: added twice, or not cleared?");
     else if (are_times(numbers, 0))
         snprintf(hint, bytes, "0 where it must not be: left out, or cleared?");
+    else if (are_short(numbers, BFLOAT16_BITS) || are_short(numbers, FLOAT16_BITS))
+        snprintf(hint, bytes, "right if it is rounded to %d bits: reduced in %s?",
+                 are_short(numbers, BFLOAT16_BITS) ? BFLOAT16_BITS : FLOAT16_BITS,
+                 are_short(numbers, BFLOAT16_BITS) ? "bfloat16" : "float16");
     else if (are_rounded(numbers))
         snprintf(hint, bytes,
                  "almost right: rounded to a shorter type, or added in another order?");
@@ -242,8 +278,6 @@ void hint_values(struct check *c, const char *what, const struct impl_array *got
         keep_numbers(c, what, n, want);
         return;
     }
-    const struct impl_array *other = read_other(c, got);
-
     values = malloc(n * sizeof *values);
     if (!values) /* the failure counts without a hint, too */
         return;
@@ -252,10 +286,10 @@ void hint_values(struct check *c, const char *what, const struct impl_array *got
     const struct numbers numbers = {n, values, want,
                                     got->dtype == IMPL_I32 || got->dtype == IMPL_I64};
 
-    if (other)
-        look_at_other(c, other, &numbers);
+    const bool unlike = look_at_others(c, got, &numbers);
+
     if (c->outcome->hint[0] == '\0')
-        look_at_numbers(c, what, &numbers);
+        look_at_numbers(c, what, &numbers, unlike && c->local == c->reading.model ? 1 : c->parts);
     for (size_t i = 0; i < c->n_calls && i < CALLS_SHOWN && c->outcome->hint[0] == '\0'; ++i)
         if (got == c->reading.array && c->reading.what == IMPL_VALUE && !c->param.buffer &&
             strcmp(c->calls[i], "step") == 0)

@@ -368,7 +368,8 @@ hint M35-counter-summed BUF-01.counter '2 times what it must be, with 2 devices:
 hint M12-first-gradient GRAD-01.replicas ''
 hint M70-ddp-no-broadcast DDP-07.sent 'rank 0 has the right one: was it not broadcast from there?'
 hint X184-ddp-buffers-never DDP-08.sent 'rank 0 has the right one: was it not broadcast from there?'
-hint M66-ddp-last-bucket DDP-01.known 'rank 1 has another gradient: was this one not reduced over the ranks?'
+hint M66-ddp-last-bucket DDP-01.known 'rank 1 has another gradient: not reduced over the ranks, or the collective was not waited for?'
+hint M66-ddp-last-bucket DDP-19.divisor 'rank 0 has none: not reduced over the ranks, or the collective was not waited for?'
 ignored='has the same, and after a forward in no_sync() each rank keeps its own: was no_sync() ignored?'
 hint S59-ddp-inner DDP-35.inner "rank 1 $ignored"
 hint X185-ddp-buffers-always DDP-08.sent "rank 0 $ignored"

@@ -320,7 +320,10 @@ static const struct hint_row {
     {{2, 4}, {7, 7}, "1/2 of what it must be, with 2 ranks: divided twice?"},
     {{8, 9}, {1, 2}, "that was right earlier in this case: an old copy, not refreshed?"},
     {{2, 1}, {7, 7}, "the right numbers in another order: are parts swapped?"},
-    {{1, 2.001}, {7, 7}, "almost right: rounded to a shorter type, or added in another order?"},
+    {{1.00001, 2}, {7, 7}, "almost right: rounded to a shorter type, or added in another order?"},
+    {{1.001, 2}, {7, 7}, "right if it is rounded to 8 bits: reduced in bfloat16?"},
+    {{1.0003, 2.0003}, {7, 7}, "right if it is rounded to 11 bits: reduced in float16?"},
+    {{1.001, 2.01}, {7, 7}, ""}, /* another number is not right then */
     {{8, 9}, {7, 7}, ""}};
 
 static void hints_of(struct check *c)
@@ -344,6 +347,9 @@ static void expects_wide(struct check *c)
     if (check_variant(c) == 0)
         check_values(c, "count", check_typed(c, IMPL_I64, 1, &one, (const double[]){1099511627878}),
                      1, (const double[]){1099511627778});
+    if (check_variant(c) == 2)
+        check_values(c, "one", check_typed(c, IMPL_F32, 1, &one, (const double[]){256}), 1,
+                     (const double[]){257});
     check_values(c, "sum", check_typed(c, IMPL_F64, 1, &one, (const double[]){1}), 1,
                  (const double[]){1 + 0x1p-52});
 }
@@ -352,12 +358,14 @@ Test(check, wide_numbers)
 {
     static const struct {
         const char *reason, *hint;
-    } rows[] = {{"count: element 0 is 1099511627878 (0x0000010000000066), must be 1099511627778 "
-                 "(0x0000010000000002); 1 of 1 differ",
-                 ""},
-                {"sum: element 0 is 1 (0x3ff0000000000000), must be 1.0000000000000002 "
-                 "(0x3ff0000000000001); 1 of 1 differ",
-                 "almost right: rounded to a shorter type, or added in another order?"}};
+    } rows[] = {
+        {"count: element 0 is 1099511627878 (0x0000010000000066), must be 1099511627778 "
+         "(0x0000010000000002); 1 of 1 differ",
+         ""},
+        {"sum: element 0 is 1 (0x3ff0000000000000), must be 1.0000000000000002 "
+         "(0x3ff0000000000001); 1 of 1 differ",
+         "almost right: rounded to a shorter type, or added in another order?"},
+        {"one: element 0 is 256 (0x43800000), must be 257 (0x43808000); 1 of 1 differ", ""}};
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         const struct check_case test = {
