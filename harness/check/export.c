@@ -113,7 +113,7 @@ int runner_export(FILE *stream, const struct runner_run *run, enum export_format
         cell->line = result->stale;
         cell->detail = cli_bytes(room);
         runner_command(run->options, test->id, command);
-        runner_found(result, "\n", found);
+        runner_found(result, found);
         snprintf(cell->detail, room, "%s\n%s (%s): %s\n%s", found, test->rule,
                  runner_obligation(test, true), result->sentence, command);
         if (alike > 1)

@@ -149,9 +149,8 @@ struct runner_result {
     char scenario[sizeof((struct check_outcome *)0)->scenario]; /* of a FAIL; "": it has none */
 };
 bool runner_failed(const struct runner_result *result); /* FAIL or BROKEN */
-/* Writes what was found: the reason, the hint, and on what model, with `between` between them. */
-void runner_found(const struct runner_result *result, const char *between,
-                  char text[2 * RUNNER_TEXT]);
+/* Writes what was found, a line each: the reason, the hint, and on what model. */
+void runner_found(const struct runner_result *result, char text[2 * RUNNER_TEXT]);
 /* It is not run any more: SKIP because of --exitfirst, BROKEN if the run was interrupted. */
 void runner_unask(struct runner_result *result, bool interrupted);
 /* Returns the first result that failed, or was skipped, in the same way as number i, or i. */

@@ -70,17 +70,13 @@ bool runner_failed(const struct runner_result *result)
     return result->verdict == CHECK_FAIL || result->verdict == CHECK_BROKEN;
 }
 
-void runner_found(const struct runner_result *result, const char *between,
-                  char text[2 * RUNNER_TEXT])
+void runner_found(const struct runner_result *result, char text[2 * RUNNER_TEXT])
 {
     snprintf(text, 2 * RUNNER_TEXT, "%s", result->reason);
     if (result->hint[0] != '\0')
-        text_add(text, 2 * RUNNER_TEXT, "%sHint: %s", between, result->hint);
-    /* A hint that asks has its mark already. */
-    if (between[0] == '.' && text[0] != '\0' && text[strlen(text) - 1] == '?')
-        ++between;
+        text_add(text, 2 * RUNNER_TEXT, "\nHint: %s", result->hint);
     if (result->scenario[0] != '\0')
-        text_add(text, 2 * RUNNER_TEXT, "%sModel: %s", between, result->scenario);
+        text_add(text, 2 * RUNNER_TEXT, "\nModel: %s", result->scenario);
 }
 
 /* ---- what fails in the same way ---------------------------------------------------------------

@@ -79,7 +79,7 @@ void runner_table(struct grid *grid, struct text_out *out, int which,
             grid_cell(grid, "text name names", "%s", ids);
             grid_cell(grid, "text reason", "%s (%s): %s", one->test->rule,
                       runner_obligation(one->test, true), one->sentence);
-            runner_found(one, ". ", words);
+            runner_found(one, words);
             grid_cell(grid, "text reason", "%s", words);
             runner_command(options, one->test->id, words);
             grid_cell(grid, "text command", "%s", runner_area_of(one->test->rule) ? words : "");
@@ -121,7 +121,7 @@ static void print_alike(FILE *stream, const struct runner_run *run, size_t i, co
     }
     fprintf(stream, "%-7s %s (%s%s)\n", runner_verdict_words[result->verdict], test->id,
             runner_obligation(test, true), test->evidence == REPORTED ? "; by its own report" : "");
-    runner_found(result, "\n", text);
+    runner_found(result, text);
     for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
         print_named(stream, VERDICT, "", line);
     snprintf(text, sizeof text, "%s: %s", test->rule, result->sentence);

@@ -144,7 +144,13 @@ static void write_cell(struct text_out *out, const struct piece *piece, const ch
          at += strcspn(at, " "), at += *at == ' ')
         rest = n++ == NAMES_SHOWN ? at : rest;
     if (n < NAMES_FOLDED) {
-        text_print(out, "%s", piece->words);
+        const char *line = piece->words;
+
+        for (size_t length; line[length = strcspn(line, "\n")] != '\0'; line += length + 1) {
+            text_write(out->file, out->form, line, length);
+            fputs("<br/>", out->file);
+        }
+        text_print(out, "%s", line);
         return;
     }
     text_write(out->file, out->form, piece->words, (size_t)(rest - piece->words));

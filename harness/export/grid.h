@@ -49,7 +49,8 @@ void grid_name(struct grid *grid, const char *words);
 /* A thin line; rows follow. */
 void grid_line(struct grid *grid);
 /* A cell for each heading follows. class: "": none. With "names" in it, the words are names with
- * blanks between them, and many are folded up; with "linked" an address in brackets is a link. */
+ * blanks between them, and many are folded up; with "linked" an address in brackets is a link.
+ * Words may be of several lines. */
 void grid_row(struct grid *grid, const char *class);
 /* On a page, the cell that follows leads to this file. "": to none. */
 void grid_link(struct grid *grid, const char *file);

@@ -228,9 +228,9 @@ void text_write_field(FILE *file, const char *text)
     putc('"', file);
     if (text[0] != '\0' && strchr("=+-@", text[0]))
         putc('\'', file);
-    for (size_t part = strcspn(text, "\""); text[part] != '\0'; part = strcspn(text, "\"")) {
+    for (size_t part; text[part = strcspn(text, "\"\n")] != '\0';) {
         text_write(file, TEXT_PLAIN, text, part);
-        fputs("\"\"", file);
+        fputs(text[part] == '"' ? "\"\"" : " ", file); /* a field is one line */
         text += part + 1;
     }
     text_write(file, TEXT_PLAIN, text, SIZE_MAX);

@@ -360,7 +360,7 @@ hint() {
 hint M61-ddp-sum DDP-01.known '2 times what it must be, with 2 ranks: a sum where a mean belongs, reduced twice, or not cleared?'
 grep -qF 'cleared? Model: 2 ranks; affine (weight [2], bias [1]); inputs [1], [1]; calls zero_grad, forward, backward ' flat ||
     fail "no model: $(cat flat)"
-grep -qF 'cleared? Model: 2 ranks; affine' hint.md || fail "no sentences: $(cat hint.md)"
+grep -qF ' differ<br/>Hint: 2 times' hint.md && grep -qF 'cleared?<br/>Model: 2 ranks; affine' hint.md || fail "no lines: $(cat hint.md)"
 hint M10-average GRAD-01.ones '1/2 of what it must be, with 2 devices: a mean where a sum belongs?'
 hint M19-replicate-once REPL-01.steps 'that was right earlier in this case: an old copy, not refreshed?'
 hint M22-completion-order GATH-01.model 'the right numbers in another order: are parts swapped?'

@@ -87,7 +87,7 @@ Test(text, field_of_csv)
                                           {"-x", "\"'-x\""},
                                           {"@x", "\"'@x\""},
                                           {"+\"", "\"'+\"\"\""},
-                                          {"a\r\n\tb\x1b", "\"a???b?\""},
+                                          {"a\r\n\tb\x1b", "\"a? ?b?\""},
                                           {"\xff\u202e", "\"?<U+202E>\""}};
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
