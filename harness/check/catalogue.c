@@ -143,6 +143,7 @@ struct parts {
     char text[RUNNER_TEXT];
     char *part[RUNNER_AREAS];
     size_t hits[RUNNER_AREAS];
+    bool exists[RUNNER_AREAS]; /* --only: there is such a case, asked for or not */
     size_t n;
 };
 
@@ -224,24 +225,25 @@ int runner_select(const char *command, const struct runner_options *options,
         const int a = area_at(options, k);
 
         for (int i = 0; (test = check_area_case(check_areas[a], i)); ++i) {
+            const bool asked = (test->profiles & options->profiles) != 0 && (areas >> a & 1) != 0;
             bool matches = only.n == 0; /* an empty list matches all */
 
-            if ((test->profiles & options->profiles) == 0 || (areas >> a & 1) == 0)
-                continue;
             for (size_t j = 0; j < only.n; ++j)
                 if (fnmatch(only.part[j], test->id, 0) == 0 ||
                     fnmatch(only.part[j], test->rule, 0) == 0) {
-                    ++only.hits[j];
+                    only.hits[j] += asked;
+                    only.exists[j] = true;
                     matches = true;
                 }
-            if (matches)
+            if (matches && asked)
                 (*tests)[(*n)++] = test;
         }
     }
     for (size_t i = 0; i < only.n; ++i)
         if (only.hits[i] == 0)
-            return command_refuse(command, "--only: '%.60s' matches no case; --list shows them",
-                                  only.part[i]);
+            return command_refuse(command, "--only: '%.60s' %s; --list shows them", only.part[i],
+                                  only.exists[i] ? "is outside of --area or --profile"
+                                                 : "matches no case");
     if (*n > 0)
         return 0;
     return command_refuse(command, "no case is selected: --area and --profile together leave none");
