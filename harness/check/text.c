@@ -154,8 +154,8 @@ static void print_totals(FILE *stream, const struct runner_run *run,
 {
     const struct runner_result *first = NULL;
     bool unwatched = false, unseen = false;
-    char sentence[RUNNER_TEXT], text[2 * RUNNER_TEXT], claims[2][RUNNER_TEXT / 2] = {"", ""};
-    const char *word = runner_verdict(run, sentence), *skipped = "skipped";
+    char text[2 * RUNNER_TEXT], claims[2][RUNNER_TEXT / 2] = {"", ""};
+    const char *skipped = "skipped";
     const size_t each = run->options->world.per_process;
     size_t n = 0, cases = 0;
 
@@ -222,27 +222,32 @@ static void print_totals(FILE *stream, const struct runner_run *run,
     for (size_t i = 0; i < sizeof cautions / sizeof cautions[0]; ++i)
         if (cautions[i].holds)
             print_named(stream, TOTAL, "caution", cautions[i].text);
-    snprintf(text, sizeof text, "%s (%.1f s)", sentence, run->seconds);
-    print_named(stream, TOTAL, word, text);
 }
 
 void runner_text(FILE *stream, const struct runner_run *run)
 {
     char sentence[RUNNER_TEXT], text[2 * RUNNER_TEXT];
+    const char *word = runner_verdict(run, sentence);
     struct runner_sums sums;
     size_t n[AREA_NUMBERS];
+    bool failed = false;
 
     if (run->cause[0] != '\0') { /* one reason for all cases */
-        const char *word = runner_verdict(run, sentence);
-
         snprintf(text, sizeof text, "%s; %zu case%s not run", sentence, run->n,
                  run->n == 1 ? " was" : "s were");
         print_named(stream, VERDICT, word, text);
         return;
     }
     for (size_t i = 0; i < run->n; ++i)
-        if (runner_failed(&run->result[i]) && runner_first_alike(run->result, i) == i)
+        if (runner_failed(&run->result[i]) && runner_first_alike(run->result, i) == i) {
             print_alike(stream, run, i, "");
+            failed = true;
+        }
+    snprintf(text, sizeof text, "%s (%.1f s)", sentence, run->seconds);
+    if (failed && run->options->exitfirst) { /* the rest is about what did not run */
+        print_named(stream, TOTAL, word, text);
+        return;
+    }
     runner_sums_of(run, &sums);
     fputs("area    is about                          rules cases  pass  fail  skip broken\n",
           stream);
@@ -251,6 +256,7 @@ void runner_text(FILE *stream, const struct runner_run *run)
             fprintf(stream, "%-7s %-33s %5zu %5zu %5zu %5zu %5zu %6zu\n", sums.row[i].name,
                     check_words(sums.row[i].name), n[0], n[1], n[2], n[3], n[4], n[5]);
     print_totals(stream, run, &sums.row[sums.n]);
+    print_named(stream, TOTAL, word, text);
 }
 
 /* ---- Markdown, for the page of a CI job ------------------------------------------------------ */
