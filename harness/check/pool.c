@@ -30,6 +30,7 @@ enum {
     OPEN_SECONDS = 30,
     PROCESS_FACTOR = 6, /* in another process everything takes longer */
     SANITIZER_FACTOR = 4,
+    TERMINAL_COLUMNS = 80,
     SAYS_SECONDS = 30, /* from one line of progress to the next, where there is no terminal */
     END_SECONDS = 5,   /* from the last message to the end of the process */
     PIECES = 4096,     /* reads at most, at the end */
@@ -375,9 +376,13 @@ static void show_verdicts(const struct pool *pool, struct runner_job *job, size_
         while (reason[sentence] != '\0' &&
                !(strchr(";.", reason[sentence]) && strchr(" ", reason[sentence + 1])))
             ++sentence;
+        const char *word = runner_verdict_words[result->verdict];
+        /* On a terminal it is one line: the block after the run has all of it. */
+        const int room = TERMINAL_COLUMNS - (int)(strlen(word) + strlen(result->test->id) + 3);
+
+        sentence = progress->terminal && sentence > room ? room : sentence;
         if (runner_failed(result) && !result->listed && !progress->silent)
-            fprintf(stderr, "%s%s %s: %.*s\n", clear, runner_verdict_words[result->verdict],
-                    result->test->id, sentence, reason);
+            fprintf(stderr, "%s%s %s: %.*s\n", clear, word, result->test->id, sentence, reason);
         ++progress->done;
         progress->bad += runner_failed(result) && !result->listed;
         progress->listed += runner_failed(result) && result->listed;

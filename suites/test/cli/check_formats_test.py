@@ -9,6 +9,7 @@ import csv
 import io
 import json
 import os
+import pty
 import re
 import subprocess
 import sys
@@ -279,6 +280,25 @@ def check_list(lockstep: str) -> None:
         check(ran[name] == listed[name], f"list: {name}: {listed[name]}")
 
 
+def check_terminal(lockstep: str) -> None:
+    """A failure is said as it happens: on a terminal in one line, elsewhere as a whole."""
+    command = (lockstep, "check", "--impl", "mutant:M61-ddp-sum", "--only", "DDP-01.*")
+    whole = subprocess.run(command, capture_output=True, text=True, check=False).stderr.splitlines()
+    ours, theirs = pty.openpty()
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=theirs, check=False)
+    os.close(theirs)
+    text = b""
+    try:
+        while more := os.read(ours, 65536):
+            text += more
+    except OSError:  # the end
+        pass
+    os.close(ours)
+    lines = [line for line in re.split(r"[\r\n]+|\x1b\[K", text.decode()) if line.startswith("FAIL ")]
+    check(max(map(len, whole)) > 80 and len(lines) == len(whole), f"terminal: {whole}, {lines}")
+    check(sorted(lines) == sorted(line[:80] for line in whole), f"terminal: {lines}")
+
+
 def main(lockstep: str, fake: str, folder: str) -> int:
     lockstep, fake = os.path.abspath(lockstep), os.path.abspath(fake)
     subprocess.run(["rm", "-rf", folder], check=True)
@@ -300,6 +320,7 @@ def main(lockstep: str, fake: str, folder: str) -> int:
     check_again(lockstep)
     check_list(lockstep)
     check_files(lockstep)
+    check_terminal(lockstep)
     for name in ("bmf", "github", "xml"):
         run(2, lockstep, "check", *two, "--format", name)
     for name in CHECKS:
