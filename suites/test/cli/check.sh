@@ -158,6 +158,7 @@ if grep 'not selected' page/conformance.html; then fail "something was left out"
 
 # The first failure ends the run; the rest is said not to have been run, and nothing turns into a pass.
 fake 1 wrong ': 0 of 2 cases passed, 1 failed, 1 skipped (1 not run: --exitfirst)' --exitfirst
+[ "$(grep -c . out)" -le 9 ] && ! grep -q '^\(area\|rules\|counts\|claimed\|skipped\) ' out || fail "more than the failure: $(cat out)"
 fake 0 good ': 2 of 2 cases passed; [1-9][0-9]* more were not selected (' --exitfirst
 expect_status 1 "$lockstep" check --impl "$fake" --profile primitives --exitfirst
 tr -s ' \n' '  ' <out | grep -q ': 0 of [0-9]* cases passed, [0-9]* failed, .* not run: --exitfirst)' ||
@@ -266,6 +267,8 @@ expect_count 0 '.\{81\}' out
 # Misuse.
 misuse 'known are .*SPLIT\|area.*SPLIT' --area SPLT
 misuse "'NOPE' matches no case" --only NOPE
+misuse "'SPLIT-01.sizes' is outside of --area or --profile; --list" --area GRAD --only SPLIT-01.sizes
+misuse "'DDP-01' is outside of --area or --profile; --list" --profile primitives --only SPLIT-01,DDP-01
 misuse "'NOPE-\*' matches no case" --only 'SPLIT-01,NOPE-*'
 misuse 'dataparallel' --profile dataparalel
 misuse 'junit' --format xml
@@ -361,6 +364,8 @@ hint M61-ddp-sum DDP-01.known '2 times what it must be, with 2 ranks: a sum wher
 grep -qF 'cleared? Model: 2 ranks; affine (weight [2], bias [1]); inputs [1], [1]; calls zero_grad, forward, backward ' flat ||
     fail "no model: $(cat flat)"
 grep -qF ' differ<br/>Hint: 2 times' hint.md && grep -qF 'cleared?<br/>Model: 2 ranks; affine' hint.md || fail "no lines: $(cat hint.md)"
+expect_status 1 "$lockstep" check --impl mutant:M04-drop-ragged --only GRAD-07.misfit
+tr -s ' \n' '  ' <out | grep -q ' after the refusal: output of the step after the error: ' || fail "where it is wrong: $(cat out)"
 hint M10-average GRAD-01.ones '1/2 of what it must be, with 2 devices: a mean where a sum belongs?'
 hint M19-replicate-once REPL-01.steps 'that was right earlier in this case: an old copy, not refreshed?'
 hint M22-completion-order GATH-01.model 'the right numbers in another order: are parts swapped?'
