@@ -59,6 +59,7 @@ struct check {
     int guarded;          /* arrays of the current call, if there are many */
     struct open_model *models;
     char note[160];
+    bool refused;         /* since that note something was refused, as it must be */
     const char *scenario; /* of the model of the last call: scenario.c; NULL: none was opened */
     char inputs[120];     /* of its last forward */
     const char *calls[CALLS_SHOWN]; /* of this model, the last ones: number n at n % CALLS_SHOWN */

@@ -44,7 +44,8 @@ static void run_say(struct check *c, enum check_verdict verdict, const char *for
 {
     char *text = c->outcome->reason;
     const size_t bytes = sizeof c->outcome->reason;
-    const int used = snprintf(text, bytes, "%s", c->note);
+    const bool after = verdict == CHECK_FAIL && c->refused;
+    const int used = snprintf(text, bytes, "%s%s", c->note, after ? "after the refusal: " : "");
 
     c->outcome->verdict = verdict;
     vsnprintf(text + used, bytes - (size_t)used, format, args);
@@ -105,6 +106,7 @@ void check_note(struct check *c, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     c->note[0] = '\0';
+    c->refused = false;
     for (const char *at = text; *at != '\0' && used + 1 < sizeof c->note;) {
         const bool is_letter = at[1] == '=' && (at == text || at[-1] == ' ');
         const char *letter = is_letter ? strchr(letters, *at) : NULL;
