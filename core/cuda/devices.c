@@ -37,7 +37,8 @@ static int gpus_explain(cudaError_t error, char *text, size_t bytes)
              : no_driver                            ? "no driver"
              : error == cudaErrorInsufficientDriver ? "the driver is too old"
                                                     : "the driver does not work",
-             cudaGetErrorString(error), cudaGetErrorName(error), software);
+             no_driver ? "no NVIDIA driver is installed" : cudaGetErrorString(error),
+             cudaGetErrorName(error), software);
     return none || no_driver ? DP_ENODEV : DP_EFAULT;
 }
 

@@ -45,7 +45,7 @@ breaks() {
 }
 
 export LOCKSTEP_FAKE_DRIVER=none
-skips 'no driver: cudaGetDeviceCount: .*(cudaErrorInsufficientDriver); driver none'
+skips 'no driver: cudaGetDeviceCount: no NVIDIA driver is installed (cudaErrorInsufficientDriver); driver none'
 export LOCKSTEP_FAKE_DRIVER=old
 breaks 'the driver is too old: cudaGetDeviceCount: .*(cudaErrorInsufficientDriver); driver 11.0'
 export LOCKSTEP_FAKE_DRIVER=broken
