@@ -23,13 +23,13 @@
 static int run_cases(const char *command, struct runner_run *run)
 {
     const uint64_t schedules[] = {0, run->options->seed};
-    const bool together = run->is.process && !run->options->isolate;
+    const enum runner_mode mode =
+        run->is.process && !run->options->isolate ? RUNNER_SHARED : RUNNER_EACH;
     struct runner_result **results = cli_alloc(run->n, sizeof *results);
     struct runner_job *jobs = cli_alloc(run->n, sizeof *jobs);
     int status = runner_know(command, run, false);
 
     for (size_t s = run->options->seed == 0; status == 0 && !run->interrupted && s < 2; ++s) {
-        const struct check_area *last = NULL;
         size_t n = 0, used = 0;
         bool over = false; /* there is a failure: of another schedule, or what the profile lacks */
 
@@ -37,11 +37,9 @@ static int run_cases(const char *command, struct runner_run *run)
         for (size_t i = 0; i < run->n && run->options->exitfirst; ++i)
             over = over || (run->result[i].reason[0] != '\0' && runner_failed(&run->result[i]));
 
-        /* Jobs of the results that are to be run: each alone, or all of an area for one process.
-         * Those that passed with another schedule are to be run, too. */
+        /* One that passed with another schedule is to be run, too. */
         for (size_t i = 0; i < run->n; ++i) {
             struct runner_result *result = &run->result[i];
-            const struct check_area *area = runner_area_of(result->test->rule);
 
             if (result->reason[0] != '\0' || result->strays.n > 0)
                 continue;
@@ -50,17 +48,22 @@ static int run_cases(const char *command, struct runner_run *run)
                 continue;
             }
             result->verdict = CHECK_BROKEN;
-            if (n == 0 || !together || area != last) {
+            results[used++] = result;
+        }
+        /* Each is a job; or a process has whole areas, as starting one takes longer than a case. */
+        for (size_t i = 0; i < used; ++i) {
+            if (mode == RUNNER_EACH || n == 0 ||
+                (jobs[n - 1].n >= used / run->options->jobs &&
+                 runner_area_of(results[i]->test->rule) !=
+                     runner_area_of(results[i - 1]->test->rule))) {
                 jobs[n] = runner_job_of(run->options, run->options->impl);
                 jobs[n].schedule = schedules[s];
-                jobs[n].mode = together ? RUNNER_SHARED : RUNNER_EACH;
+                jobs[n].mode = mode;
                 jobs[n].process = run->is.process;
                 jobs[n].expected = &run->is.about;
-                jobs[n++].result = results + used;
+                jobs[n++].result = results + i;
             }
-            results[used++] = result;
             ++jobs[n - 1].n;
-            last = area;
         }
         status = runner_jobs(command, run->options, jobs, n, run->n);
         if (status != EXIT_INTERRUPTED)

@@ -44,11 +44,6 @@ static void tell_kind(const struct server *server, enum runner_message_kind kind
     tell_parent(server, &message);
 }
 
-static void doing(const struct server *server, const char *what)
-{
-    snprintf(server->shared->doing, sizeof server->shared->doing, "%s", what);
-}
-
 /* The sanitizers look for leaks when a process calls exit. */
 static _Noreturn void leave_child(void)
 {
@@ -97,7 +92,7 @@ static void load_implementation(struct server *server)
     struct around around;
     bool blame = false;
 
-    doing(server, "load");
+    snprintf(server->shared->doing, sizeof server->shared->doing, "load");
     if (job->library && !job->same_process) {
         if (wall_start(&plan, &server->wall, reason, &blame))
             give_up_session(server, reason, blame);
@@ -157,7 +152,7 @@ static void close_session(struct server *server, struct check_outcome *outcome,
 {
     char reason[600];
 
-    doing(server, "close");
+    snprintf(server->shared->doing, sizeof server->shared->doing, "close");
     if (check_session_end(&server->session, reason)) {
         check_after(outcome, "%s", reason);
         outcome->fell = outcome->fell || (server->wall && server->wall->fell);

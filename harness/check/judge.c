@@ -42,9 +42,11 @@ static void end_result(struct runner_result *result, enum check_verdict verdict,
     snprintf(result->reason, sizeof result->reason, "%s", reason);
 }
 
-void runner_give_up(struct runner_job *job, const char *reason)
+void runner_give_up(struct runner_job *job, const struct check_area *area, const char *reason)
 {
-    for (; job->next < job->n; ++job->next)
+    for (; job->next < job->n &&
+           (!area || runner_area_of(job->result[job->next]->test->rule) == area);
+         ++job->next)
         end_result(job->result[job->next], CHECK_BROKEN, reason);
 }
 
@@ -134,11 +136,12 @@ static void judge_cases(struct runner_process *process, int status)
         result->seconds = process->lasted;
         if (job->until_caught)
             job->n = job->next;
-        if (process->timed_out && ++job->hangs >= HANGS)
-            runner_give_up(job, "not run: three cases in a row gave no answer in time");
+        if (process->timed_out && ++job->hangs % HANGS == 0)
+            runner_give_up(job, runner_area_of(result->test->rule),
+                           "not run: three cases in a row gave no answer in time");
         if (!process->opened && ++job->never_opened >= NEVER_OPENED) {
             snprintf(after, sizeof after, "not run: %.900s", reason);
-            runner_give_up(job, after);
+            runner_give_up(job, NULL, after);
         }
     } else if (last && last->verdict != CHECK_FAIL && last->verdict != CHECK_BROKEN) {
         snprintf(after, sizeof after, "after the case: %.1000s", reason);

@@ -81,8 +81,8 @@ static const struct command_option option_table[] = {
      "that)",
      COMMAND_REAL, VALUE(limit_s), .from = 0.05, .to = LIMIT_MAX, .was = "limit",
      .group = COMMAND_RARE},
-    {"isolate", 0, NULL, "with exec: start the process again for each case, not for each area",
-     COMMAND_FLAG, VALUE(isolate), .group = COMMAND_RARE},
+    {"isolate", 0, NULL, "with exec: start the process again for each case", COMMAND_FLAG,
+     VALUE(isolate), .group = COMMAND_RARE},
     {"same-process", 0, NULL,
      "with a shared object: run it in the process of the cases, for a debugger; it could "
      "then forge a result",

@@ -441,10 +441,9 @@ static int collect_jobs(struct pool *pool)
         show_verdicts(pool, job, job->next);
         pool->hangs = job->hangs > 0 ? pool->hangs + 1 : 0;
         /* Hundreds of cases that all hang would take hours. */
-        for (; pool->hangs >= POOL_HANGS && pool->next < pool->n; ++pool->next) {
-            struct runner_job *rest = &pool->jobs[pool->next];
-
-            runner_give_up(rest, "not run: many cases in a row gave no answer in time");
+        for (struct runner_job *rest = job; pool->hangs >= POOL_HANGS && rest;
+             rest = pool->next < pool->n ? &pool->jobs[pool->next++] : NULL) {
+            runner_give_up(rest, NULL, "not run: many cases in a row gave no answer in time");
             show_verdicts(pool, rest, rest->n);
         }
         if (job->next < job->n && start_process(process, job))

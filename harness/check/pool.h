@@ -133,7 +133,7 @@ struct runner_result *runner_judge_message(struct runner_job *job,
                                            const struct runner_message *message);
 /* Judges the cases of a process by how it ended; status as from waitpid. */
 void runner_judge(struct runner_process *process, int status);
-/* The remaining cases of the job are BROKEN for this reason. */
-void runner_give_up(struct runner_job *job, const char *reason);
+/* The cases of the job that are next are BROKEN for this reason: all, or those of the area. */
+void runner_give_up(struct runner_job *job, const struct check_area *area, const char *reason);
 
 #endif

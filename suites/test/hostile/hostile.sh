@@ -342,6 +342,22 @@ END
     # After a death the next case gets a new process.
     check 1 "2 of 3 cases passed" --only SPLIT-01.order,SPLIT-03.count,SPLIT-04.sizes \
         --impl "exec:exec '$serve' mutant:none crash scatter"
+    # One process serves the cases of all areas, and with --isolate each has its own; the first tells what it offers.
+    while read -r starts more; do
+        rm -f starts
+        # shellcheck disable=SC2086
+        check 0 "3 of 3 cases passed" --only SPLIT-01.order,SPLIT-03.count,GATH-01.order $more \
+            --impl "exec:echo >>starts; exec '$serve' mutant:none"
+        [ "$(wc -l <starts)" -eq "$starts" ] || fail "$(wc -l <starts) processes, not $starts: $more"
+    done <<'END'
+2
+3 --jobs 3
+4 --isolate
+END
+    # If three cases in a row hang, the rest of their area is not run, and the next area is.
+    check 2 "1 of 5 cases passed, 3 failed, 1 broken" --only SPLIT-01.sizes,SPLIT-01.large,SPLIT-01.known,SPLIT-03.count,GATH-01.order \
+        --timeout 2 --impl "exec:exec '$serve' mutant:none silent"
+    grep -qxF "BROKEN SPLIT-03.count: not run: three cases in a row gave no answer in time" err || fail "not given up"
     # Neither a process that stays nor much output, where that is allowed, is a fault.
     check 0 "1 of 1 cases passed" --only SPLIT-03.count \
         --impl "exec:exec '$serve' mutant:none background"
