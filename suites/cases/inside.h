@@ -51,6 +51,7 @@ struct check {
     struct impl_error error;        /* of the last call */
     struct impl_param param;        /* of the last get */
     struct reading reading;         /* by the last get */
+    bool got;                       /* the last call was that */
     const struct impl_model *local; /* its last forward was in no_sync; NULL: of none */
     struct memory *memory;
     struct arena *arena; /* of the arrays */

@@ -14,6 +14,7 @@ void call_begin(struct check *c, const char *what)
         .replica = -1, .device = IMPL_NOWHERE, .device_also = IMPL_NOWHERE};
 
     c->error = none;
+    c->got = false;
     if (c->settings->doing)
         snprintf(c->settings->doing, 64, "%s", what);
     guard_before(c);
