@@ -173,21 +173,22 @@ def check_names(lockstep: str) -> None:
     """Failures that look alike stand together: each is named in every form that people read."""
     open("empty.txt", "w", encoding="utf-8").close()
     many = ("--impl", "mutant:M61-ddp-sum", "--area", "DDP,COUNT", "--profile", "ddp", "--known", "empty.txt", "--timeout", "30")
-    cases = json.loads(run(1, lockstep, "check", *many, "--format", "json", "--out", "many.json") and
-                       open("many.json", encoding="utf-8").read())["cases"]
+    forms = [word for name in ("json", "md", "annotations", "junit") for word in ("--format", f"{name}:many.{name}")]
+    texts = {"text": run(1, lockstep, "check", *many, *forms)}
+    kept = {name: open(f"many.{name}", encoding="utf-8", newline="").read() for name in ("json", "md", "annotations", "junit")}
+    cases = json.loads(kept["json"])["cases"]
     failed = {case["id"] for case in cases if case["verdict"] in LEVELS}
     check(len(failed) > 20, f"names: {failed}")
     run(1, lockstep, "report", "--check", "many.json", "--out", "many")
-    texts = {"text": run(1, lockstep, "check", *many), "md": run(1, lockstep, "check", *many, "--format", "md"),
-             "page": open("many/conformance.html", encoding="utf-8").read().partition('id="failed"')[2]}
+    texts |= {"md": kept["md"], "page": open("many/conformance.html", encoding="utf-8").read().partition('id="failed"')[2]}
     for name, text in texts.items():
         words = set(re.findall(r"[\w.-]*\w", text.replace("\\_", "_")))
         check(failed <= words, f"names: {name} lacks {sorted(failed - words)}")
     # What the text says first is first in the log and in JUnit, too, and all have one command.
     blocks = re.findall(r"^FAIL    (\S+) \(", texts["text"], re.M)
-    notes = [title.partition(": ")[0] for _, title, _ in read_annotations(run(1, lockstep, "check", *many, "--format", "annotations"))]
+    notes = [title.partition(": ")[0] for _, title, _ in read_annotations(kept["annotations"])]
     check(notes == [*blocks, "lockstep"] and f"begin with {blocks[0]}" in " ".join(texts["text"].split()), f"order: {notes}, not {blocks}")
-    suites = [suite.get("name") for suite in xml.fromstring(run(1, lockstep, "check", *many, "--format", "junit"))]
+    suites = [suite.get("name") for suite in xml.fromstring(kept["junit"])]
     check(suites == ["DDP", "COUNT"], f"order: {suites}")
     again = f" check --impl mutant:M61-ddp-sum --known empty.txt --timeout 30 --only {blocks[0]}"
     check(all(again in text.replace("\\", "") for text in texts.values()), f"names: not everywhere: {again}")
