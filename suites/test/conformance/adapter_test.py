@@ -9,7 +9,9 @@ import os
 import sys
 import tempfile
 import unittest
+from pathlib import Path
 
+import warm
 from driver import Driver, Refused
 
 AFFINE = {"kind": "affine", "weight": [2], "bias": [1]}
@@ -24,7 +26,7 @@ class Shared(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.driver = Driver(cls.options)
+        cls.driver = Driver(cls.options, python=str(PYTHON))
 
     @classmethod
     def tearDownClass(cls):
@@ -392,4 +394,5 @@ if __name__ == "__main__":
     if importlib.util.find_spec("torch") is None:
         print("no PyTorch for", sys.executable)
         sys.exit(77)
-    unittest.main()
+    with tempfile.TemporaryDirectory() as made, warm.python(Path(made), 10) as PYTHON:
+        unittest.main()

@@ -39,9 +39,9 @@ def values(answer: dict[str, Any] | None) -> list[float] | None:
 class Driver:
     """An adapter process with an open session."""
 
-    def __init__(self, options: str = "", program: tuple[str, ...] = ADAPTER, **process: Any):
+    def __init__(self, options: str = "", program: tuple[str, ...] = ADAPTER, python: str = sys.executable, **process: Any):
         process["env"] = {**process.get("env", os.environ), "PYTHONPATH": str(PACKAGE)}
-        self.process = subprocess.Popen([sys.executable, *program], stdin=subprocess.PIPE,
+        self.process = subprocess.Popen([python, *program], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True, **process)
         assert self.process.stdin and self.process.stdout
         self.requests, self.answers, self.number = self.process.stdin, self.process.stdout, 0

@@ -7,30 +7,21 @@ one of the mistakes that users make in one it fails the cases that are about tha
 """
 from __future__ import annotations
 
-import contextlib
 import importlib.util
 import json
 import os
-import pickle
 import re
-import signal
-import socket
 import subprocess
 import sys
 import tempfile
-import traceback
 import unittest
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-PACKAGE = Path(__file__).resolve().parents[2] / "python"
-# LOCKSTEP_PYTHON of the test: has a copy of the process that has imported PyTorch run the adapter, and waits for its end.
-PYTHON = '''#!{python} -IS
-import os, pickle, socket, sys
-with socket.socket(socket.AF_UNIX) as own:
-    own.connect("{address}")
-    socket.send_fds(own, [pickle.dumps((os.getcwd(), sys.argv))], [0, 1, 2])
-    own.recv(1)
-'''
+import warm
+from driver import PACKAGE
+
+PYTEST = importlib.util.find_spec("pytest")
 WRAPPERS = '''
 import contextlib
 import os
@@ -371,40 +362,12 @@ FAILS_CALLED = {
 }
 
 
-def serve(waiting: socket.socket) -> None:
-    """Imports what each adapter needs, and starts a copy for each that asks: the import takes longer than the cases."""
-    os.environ["LOCKSTEP_LIMIT_S"] = "60"
-    sys.path.insert(0, str(PACKAGE))
-    with contextlib.suppress(ImportError):  # PyTorch 1.13
-        import torch._dynamo  # noqa: F401
-    import lockstep.torch.session  # noqa: F401
-    from lockstep.torch import __main__ as adapter
-
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    while True:
-        asked, _ = waiting.accept()
-        message, streams, _, _ = socket.recv_fds(asked, 1 << 16, 3)
-        if os.fork() == 0:
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            folder, (_, *arguments) = pickle.loads(message)
-            os.chdir(folder)
-            for number, stream in enumerate(streams):
-                os.dup2(stream, number)
-                os.close(stream)
-            waiting.close()
-            sys.argv = arguments[1:]
-            os._exit(adapter.main())
-        asked.close()
-        for stream in streams:
-            os.close(stream)
-
-
 class Wrappers(unittest.TestCase):
     def failed(self, name: str, *cases: str) -> set[str]:
         """The cases that fail; all others must pass, or not be offered."""
         done = subprocess.run([LOCKSTEP, "check", "--impl", f"torch@60:own_ddp.py:{name}", *cases, "--format", "json"],
                               capture_output=True, text=True, check=False, cwd=HERE,
-                              env={**os.environ, "LOCKSTEP_PYTHON": str(HERE / "python")})
+                              env={**os.environ, "LOCKSTEP_PYTHON": str(PYTHON)})
         self.assertIn(done.returncode, (0, 1), done.stdout + done.stderr)
         found = json.loads(done.stdout)["cases"]
         self.assertGreater(sum(case["verdict"] == "PASS" for case in found), 2)
@@ -421,22 +384,35 @@ class Wrappers(unittest.TestCase):
         self.assertEqual(self.failed("Right"), set())
 
     def test_each_mistake_is_caught(self) -> None:
-        for only, fails in ((PLANTED, FAILS_PLANTED), (ENDED, FAILS_ENDED), (SENT, FAILS_SENT), (CALLED, FAILS_CALLED)):
+        for only, fails in ((PLANTED, {} if PYTEST else FAILS_PLANTED), (ENDED, FAILS_ENDED), (SENT, FAILS_SENT),
+                            (CALLED, FAILS_CALLED)):
             for name, cases in fails.items():
                 with self.subTest(name):
                     self.assertEqual(self.failed(name, "--only", only), cases)
 
-    @unittest.skipUnless(importlib.util.find_spec("pytest"), "no pytest")
+    @unittest.skipUnless(PYTEST, "no pytest")
     def test_and_by_pytest(self) -> None:
         tests = [f"test_{name} = rules('torch@60:own_ddp.py:{name}', only='{PLANTED}')\n" for name in FAILS_PLANTED]
         (HERE / "test_rules.py").write_text("from lockstep.pytest_plugin import rules\n" + "".join(tests), encoding="utf-8")
-        done = subprocess.run([sys.executable, "-B", "-m", "pytest", "-p", "no:cacheprovider", "-p", "lockstep.pytest_plugin", "-rf"],
-                              capture_output=True, text=True, check=False, cwd=HERE,
-                              env={**os.environ, "LOCKSTEP_PYTHON": str(HERE / "python"), "LOCKSTEP": LOCKSTEP,
-                                   "PYTHONPATH": str(PACKAGE), "COLUMNS": "200"})
+        done = subprocess.run([sys.executable, "-B", "-m", "pytest", "-p", "no:cacheprovider", "-p", "lockstep.pytest_plugin",
+                               "--junit-xml=rules.xml"], capture_output=True, text=True, check=False, cwd=HERE,
+                              env={**os.environ, "LOCKSTEP_PYTHON": str(PYTHON), "LOCKSTEP": LOCKSTEP, "PYTHONPATH": str(PACKAGE)})
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
-        self.assertEqual({*re.findall(r"^FAILED test_rules.py::test_(\w+)\[(\S+)\]", done.stdout, re.MULTILINE)},
-                         {(name, case) for name, cases in FAILS_PLANTED.items() for case in cases}, done.stdout)
+        passed, failed = dict.fromkeys(FAILS_PLANTED, 0), {name: set[str]() for name in FAILS_PLANTED}
+        for test in ElementTree.parse(HERE / "rules.xml").iter("testcase"):
+            name, case = re.fullmatch(r"test_(\w+)\[(\S+)\]", test.attrib["name"]).groups()
+            failure, skipped = test.find("failure"), test.find("skipped")
+            if failure is not None:
+                failed[name].add(case)
+                self.assertRegex(failure.text, rf"(?m)^FAIL {re.escape(case)}: ")
+                self.assertIn(HINTS.get(name, ""), " ".join(failure.text.split()))
+            elif skipped is not None:
+                self.assertIn("not offered", skipped.attrib["message"])
+            else:
+                self.assertIsNone(test.find("error"))
+                passed[name] += 1
+        self.assertEqual(failed, FAILS_PLANTED)
+        self.assertGreater(min(passed.values()), 2)
 
 
 if __name__ == "__main__":
@@ -444,22 +420,7 @@ if __name__ == "__main__":
     if not importlib.util.find_spec("torch"):
         print("no PyTorch for", sys.executable)
         sys.exit(77)
-    with tempfile.TemporaryDirectory() as made, socket.socket(socket.AF_UNIX) as listening:
+    with tempfile.TemporaryDirectory() as made, warm.python(Path(made), 60) as PYTHON:
         HERE = Path(made)
         (HERE / "own_ddp.py").write_text(WRAPPERS, encoding="utf-8")
-        (HERE / "python").write_text(PYTHON.format(python=sys.executable, address=HERE / "socket"), encoding="utf-8")
-        (HERE / "python").chmod(0o755)
-        listening.bind(str(HERE / "socket"))
-        listening.listen()
-        server = os.fork()
-        if server == 0:
-            try:
-                serve(listening)
-            except BaseException:
-                traceback.print_exc()
-            os._exit(1)
-        listening.close()
-        try:
-            unittest.main()
-        finally:
-            os.kill(server, signal.SIGTERM)
+        unittest.main()

@@ -6,6 +6,7 @@ it raises is its fault, never the adapter's. The last test needs PyTorch: 77 wit
 """
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import os
@@ -20,6 +21,7 @@ from typing import Any
 PACKAGE = Path(__file__).resolve().parents[2] / "python"
 sys.path.insert(0, str(PACKAGE))
 
+import warm
 from driver import Driver, Refused
 from lockstep.errors import STATUSES, Refusal, report_of
 from lockstep.torch import under_test
@@ -249,6 +251,12 @@ class Exceptions(unittest.TestCase):
 
 @unittest.skipUnless(importlib.util.find_spec("torch"), "no PyTorch")
 class Whole(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls) -> None:
+        stack = contextlib.ExitStack()
+        cls.addClassCleanup(stack.close)
+        cls.python = str(stack.enter_context(warm.python(Path(stack.enter_context(tempfile.TemporaryDirectory())), 10)))
+
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -257,7 +265,7 @@ class Whole(unittest.TestCase):
 
     def driver(self, layer: str, options: str = "", **process: Any) -> Driver:
         """Of a layer of that module."""
-        driver = Driver(options, ("-m", "lockstep.torch", layer), cwd=self.here, **process)
+        driver = Driver(options, ("-m", "lockstep.torch", layer), self.python, cwd=self.here, **process)
         self.addCleanup(driver.close)
         return driver
 
@@ -281,7 +289,7 @@ class Whole(unittest.TestCase):
             self.assertIn(words, caught.exception.error["text"])
 
     def test_pytorch_itself(self) -> None:
-        driver = Driver()
+        driver = Driver(python=self.python)
         self.addCleanup(driver.close)
         self.assertEqual(driver.about["name"], "torch.nn.parallel.distributed.DistributedDataParallel")
         self.assertIn("sampler", driver.about["capabilities"])
@@ -395,7 +403,7 @@ class Whole(unittest.TestCase):
         """The exit status and the record of a check, or its words if there is none."""
         done = subprocess.run([LOCKSTEP, "check", "--impl", f"torch:{layer}", "--only", "DDP-01*", "--format", "json", *options],
                               capture_output=True, text=True, timeout=300, check=False, cwd=self.here,
-                              env={**os.environ, "LOCKSTEP_PYTHON": sys.executable})
+                              env={**os.environ, "LOCKSTEP_PYTHON": self.python})
         return done.returncode, json.loads(done.stdout) if done.stdout.startswith("{") else done.stderr + done.stdout
 
     def test_by_the_suite(self) -> None:

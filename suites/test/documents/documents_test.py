@@ -12,16 +12,21 @@ Exits 0 when all is well, 1 when not.
 """
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 from pages import PAGES, Row
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "conformance"))
+import warm
 
 LIMIT, LONG = 240.0, 4.0  # seconds of a command: not more, and not without a word
 
@@ -208,18 +213,26 @@ class Documents:
 
 def main() -> int:
     which, lockstep, make_records, source, build, folder, *have = sys.argv[1:]
-    if importlib.util.find_spec("torch"):
-        have.append("torch")
     shutil.rmtree(folder, ignore_errors=True)
     Path(folder).mkdir(parents=True)
     documents = Documents(Path(lockstep).resolve(), Path(make_records), Path(source).resolve(), Path(build),
                           Path(folder).resolve(), {*have})
+    with contextlib.ExitStack() as stack:
+        if importlib.util.find_spec("torch"):
+            documents.have.add("torch")
+            made = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            documents.environment["PYTORCH"] = str(stack.enter_context(warm.python(made, 10)))
+        return all_pages(documents, which == "slow")
+
+
+def all_pages(documents: Documents, slow: bool) -> int:
+    """The exit status."""
     found = pages(documents.source)
     names = [str(path.relative_to(documents.source)) for path in found]
     wrong = documents.can_fail() + [f"no page {name}" for name in PAGES if name not in names]
     total = [0, 0]
     for path, name in zip(found, names):
-        ran, read, complaints = documents.page(name, path.read_text(encoding="utf-8"), which == "slow")
+        ran, read, complaints = documents.page(name, path.read_text(encoding="utf-8"), slow)
         total, wrong = [total[0] + ran, total[1] + read], wrong + complaints
     print("\n".join(wrong), f"{total[0]} command lines were run, the options of {total[1]} others were read", sep="\n")
     return 1 if wrong or total[0] == 0 else 0

@@ -12,8 +12,8 @@ GPU = "it needs GPUs"
 SLURM = "it needs Slurm, and several nodes"
 NETWORK = "it loads packages from the network"
 PYTORCH = "it measures PyTorch, for half an hour"
-# The launcher of the page, with a layer that is PyTorch's in all but its name; `python3` is the one that has PyTorch.
-LAYER = """mkdir -p bin && ln -sf "$PYTHON" bin/python3 &&
+# The launcher of the page, with a layer that is PyTorch's in all but its name; `python3` has imported PyTorch already.
+LAYER = """mkdir -p bin && ln -sf "$PYTORCH" bin/python3 &&
     printf 'from torch.nn.parallel import DistributedDataParallel\\n\\n\\nclass MyDDP(DistributedDataParallel):\\n    pass\\n' >my_layer.py"""
 WITH_PYTORCH = ("lockstep check", "PATH=$PWD/bin:$PATH lockstep check")
 PAGE = r"^my-report/index\.html$"
