@@ -4,6 +4,7 @@
 #include "record_example.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
