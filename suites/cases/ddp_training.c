@@ -300,11 +300,13 @@ static void ddp_train_all(struct check *c, int ranks)
         "ten steps left a bias as it was");
 }
 
-/* A value that one rank changes is not sent to others: only gradients are. */
+/* A value that one rank changes is not sent to others: only gradients and buffers are. Before each
+ * step there is a forward without grad mode, in evaluation from step 1 on. */
 static void ddp_values_not_sent(struct check *c, int ranks)
 {
     static const double x[DDP_MOST] = {1, 10, -4, 6};
-    struct impl_model *model = check_ddp_model(c, ranks, affine);
+    struct impl_model *model =
+        check_ddp_model(c, ranks, DDP_MODEL(DDP_AFFINE ",{\"kind\":\"counter\"}"));
     double mean = 0, weight[DDP_MOST];
 
     for (int r = 0; r < ranks; ++r) {
@@ -313,15 +315,20 @@ static void ddp_values_not_sent(struct check *c, int ranks)
         ddp_set(c, model, r, IMPL_VALUE, 0, &weight[r]);
     }
     for (int turn = 0; turn < 3; ++turn) {
-        struct ddp_call call = ddp_rows(c, ranks, x);
+        struct ddp_call call = ddp_rows(c, ranks, x), before = ddp_rows(c, ranks, x);
 
         check_note(c, "R=%d, step %d: ", ranks, turn);
+        before.infer = true;
+        before.eval = turn > 0;
+        ddp_forward(c, model, &before);
         ddp_fresh_pass(c, model, &call);
         ddp_all_is(c, model, ranks, IMPL_GRAD, 0, mean);
         check_step(c, model, 0.5F, 0);
         for (int r = 0; r < ranks; ++r) {
             const double y = weight[r] * x[r] + 1 - 0.5 * turn;
 
+            check_values(c, check_text(c, "output of rank %d without grad mode", r),
+                         before.out[r][0], 1, &y);
             check_values(c, check_text(c, "output of rank %d", r), call.out[r][0], 1, &y);
             weight[r] -= 0.5 * mean;
             ddp_rank_is(c, model, r, IMPL_VALUE, 0, weight[r]);

@@ -416,6 +416,10 @@ BUG(BUG_DDP_BROADCAST_LAST, "M70b-ddp-broadcast-last", "DDP-07",
     "the last rank's values are sent at construction")
 BUG(BUG_DDP_SENDS_PARAMETERS, "X183-ddp-sends-parameters", "COST-04",
     "each forward sends the parameters")
+BUG(BUG_DDP_SENDS_TOO, "S63-ddp-sends-too", "DDP-07",
+    "a forward that sends buffers sends the parameters, too, uncounted")
+BUG(BUG_DDP_SENDS_EVAL, "S64-ddp-sends-eval", "DDP-07",
+    "a forward in eval mode sends the parameters, uncounted")
 BUG(BUG_DDP_BUFFERS_NEVER, "X184-ddp-buffers-never", "DDP-08",
     "buffers are sent at construction only")
 BUG(BUG_DDP_BUFFERS_ALWAYS, "X185-ddp-buffers-always", "DDP-08",

@@ -314,10 +314,23 @@ static int check_missing(struct ranks *ranks, struct impl_error *err)
                      missing);
 }
 
-/* all: parameters as well as buffers are sent. */
-static void trace_sends(const struct ranks *ranks, int from, bool all, struct impl_trace *trace)
+/* Whether a bug sends the parameters as well as the buffers. */
+static bool sends_all(const struct ranks *ranks)
+{
+    const struct impl_model *model = ranks->rank[0].model;
+
+    if (!ranks->train && bug(ranks->session, BUG_DDP_SENDS_EVAL))
+        return true;
+    if (bug(ranks->session, BUG_DDP_SENDS_PARAMETERS))
+        return true;
+    return sends_buffers(ranks) && model->param[model->n_params - 1].of->buffer &&
+           bug(ranks->session, BUG_DDP_SENDS_TOO);
+}
+
+static void trace_sends(const struct ranks *ranks, int from, struct impl_trace *trace)
 {
     const struct impl_model *model = ranks->rank[from].model;
+    const bool all = bug(ranks->session, BUG_DDP_SENDS_PARAMETERS);
     uint64_t bytes = 0;
 
     memset(trace, 0, sizeof *trace);
@@ -351,12 +364,12 @@ int team_forward(struct ranks *ranks, struct impl_forward *op, struct impl_error
     const bool joining = ranks->joining && !bug(ranks->session, BUG_DDP_JOIN_BUFFERS);
     const int first = joining ? ranks->last : 0;
     const int from = bug(ranks->session, BUG_DDP_BUFFERS_LAST) ? ranks->n - 1 : first;
-    const bool all = bug(ranks->session, BUG_DDP_SENDS_PARAMETERS);
+    const bool all = sends_all(ranks);
 
     if (sends_buffers(ranks) || all)
         send_values(ranks, from, !all);
     if (op->trace)
-        trace_sends(ranks, from, all, op->trace);
+        trace_sends(ranks, from, op->trace);
     ranks->send = op->grad && !op->no_sync;
     ranks->session->no_sync = op->no_sync;
     status = forward_all(ranks, op, err);

@@ -223,6 +223,12 @@ class ModeAtBackward(Right):
         self.reduces = self.synchronises
         super().backward(outputs, gradients)
 
+class ParametersToo(Right):
+    def __call__(self, *inputs, **named):
+        if self.sends and self.buffers():
+            self.broadcast(self.model.parameters())
+        return super().__call__(*inputs, **named)
+
 class SharedMode(Right):
     @property
     def synchronises(self):
@@ -314,6 +320,7 @@ PLANTED = "DDP-01.known,DDP-07.*,DDP-08.sent,DDP-16.known,DDP-29.*,SIZE-05.bucke
 FAILS_PLANTED: dict[str, set[str]] = {
     "Sums": {"DDP-01.known", "DDP-07.not_sent", "DDP-16.known", "DDP-29.nothing", "SIZE-05.buckets"},
     "Unsent": {"DDP-07.sent"},
+    "ParametersToo": {"DDP-07.not_sent"},
     "LastLost": {"SIZE-05.buckets"},
     "Stale": {"DDP-16.known"},
     "Unbuffered": {"DDP-08.sent"},
