@@ -33,7 +33,7 @@ static void micro_step(struct check *c, struct impl_model *model, int ranks, con
 /* ---- DDP-16: no_sync ------------------------------------------------------------------------- */
 
 /* Variant 0: the first step is not reduced. Variant 1: it is, and the second one, too. Variant 2:
- * both, in turns, and all backwards are in no_sync, which changes nothing. */
+ * both, in turns, and backwards are in the other mode, which changes nothing. */
 static void ddp_two_steps(struct check *c)
 {
     const int variant = check_variant(c);

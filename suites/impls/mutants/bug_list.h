@@ -615,6 +615,8 @@ BUG(BUG_DDP_MODE_SHARED, "S60-ddp-mode-shared", "DDP-36",
     "the models of a session share the mode of no_sync")
 BUG(BUG_DDP_MODE_BACKWARD, "S62-ddp-mode-backward", "DDP-16",
     "a backward in no_sync is not reduced, whatever its forward was")
+BUG(BUG_DDP_MODE_OUTSIDE, "S65-ddp-mode-outside", "DDP-16",
+    "a backward outside no_sync is reduced, whatever its forward was")
 BUG(BUG_DDP_DROPPED, "S61-ddp-dropped", "DDP-09",
     "a backward is not reduced if a forward before it had none")
 BUG(BUG_RATE_RANKS, "X307-rate-ranks", "GRAD-19",

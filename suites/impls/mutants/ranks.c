@@ -466,6 +466,8 @@ int team_backward(struct ranks *ranks, struct impl_backward *op, struct impl_err
         sync = !ranks->session->no_sync;
     if (ranks->rank[0].model->root->no_sync_backward && bug(ranks->session, BUG_DDP_MODE_BACKWARD))
         sync = false;
+    if (ranks->rank[0].model->root->no_sync_backward && bug(ranks->session, BUG_DDP_MODE_OUTSIDE))
+        sync = true;
     ranks->n_team = ranks->empty = 0;
     for (int r = 0; r < ranks->n; ++r)
         if (ranks->call[ranks->n_calls].active[r]) {

@@ -223,6 +223,11 @@ class ModeAtBackward(Right):
         self.reduces = self.synchronises
         super().backward(outputs, gradients)
 
+class ModeAtEither(Right):
+    def backward(self, outputs, gradients):
+        self.reduces = self.reduces or self.synchronises
+        super().backward(outputs, gradients)
+
 class ParametersToo(Right):
     def __call__(self, *inputs, **named):
         if self.sends and self.buffers():
@@ -363,6 +368,7 @@ FAILS_CALLED = {
     "NonesLost": {"DDP-34.keywords"},
     "InnerEnds": {"DDP-35.inner"},
     "ModeAtBackward": {"DDP-16.backward"},
+    "ModeAtEither": {"DDP-16.backward"},
     "SharedMode": {"DDP-36.two"},
     "Waiting": {"DDP-09.dropped"},
     "Ends": {"DDP-25.shapes", "DDP-29.nothing"},

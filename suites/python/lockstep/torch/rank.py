@@ -122,10 +122,11 @@ class RankModel(Model):
             if not self.entered:
                 raise Refusal("fault", "the hooks of the module did not run: call the module, not its forward()")
             outputs = tuple(tensor.to("cpu") for tensor in found)
-            if (self.layer.wrap or self.block.no_sync_backward) and op.grad:
+            turned = self.block.no_sync_backward
+            if turned and op.grad and not op.no_sync:
+                quiet.enter_context(self.needed("no_sync")())
+            if op.grad and (self.layer.wrap != turned or not op.no_sync):
                 self.quiet = quiet.pop_all()
-            if self.block.no_sync_backward and op.grad and not op.no_sync:
-                self.quiet.enter_context(self.needed("no_sync")())
             return outputs
         raise self.swallowed()
 
