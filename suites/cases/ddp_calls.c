@@ -143,23 +143,30 @@ static void ddp_calls_inner(struct check *c, int ranks)
 
 /* ---- DDP-36: two layers know nothing of each other ------------------------------------------- */
 
+enum { COUNT = 2 }; /* after weight and bias */
+
 /* The first is in no_sync in every other step, the second in the steps between: backwards in the
- * order of the forwards, and the other way round. */
+ * order of the forwards, and the other way round. Each sends its buffers unless its own forward
+ * before was in no_sync. */
 static void ddp_calls_two(struct check *c, int ranks)
 {
     struct impl_model *model[2];
 
     for (int m = 0; m < 2; ++m)
-        model[m] = check_ddp_model(c, ranks, DDP_MODEL(DDP_AFFINE));
+        model[m] = check_ddp_model(c, ranks, DDP_MODEL(DDP_AFFINE ",{\"kind\":\"counter\"}"));
     for (int turn = 0; turn < 6; ++turn) {
         struct ddp_call call[2];
 
         check_note(c, "R=%d, step %d: ", ranks, turn);
         for (int m = 0; m < 2; ++m) {
+            const bool sent = turn < 2 || turn % 2 == m;
+
             check_zero_grad(c, model[m]);
+            ddp_set(c, model[m], 1, IMPL_VALUE, COUNT, (const double[]){100});
             call[m] = ddp_rows(c, ranks, m == 0 ? rows : other);
             call[m].no_sync = turn > 0 && turn % 2 == m;
             ddp_forward(c, model[m], &call[m]);
+            ddp_rank_is(c, model[m], 1, IMPL_VALUE, COUNT, sent ? turn + 1 : 101);
         }
         for (int i = 0; i < 2; ++i) {
             const int m = turn < 3 ? i : 1 - i;

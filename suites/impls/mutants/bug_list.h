@@ -613,6 +613,8 @@ BUG(BUG_DDP_TRAINS, "S58-ddp-trains", "DDP-34", "ranks are in training mode, alw
 BUG(BUG_DDP_INNER, "S59-ddp-inner", "DDP-35", "the end of an inner no_sync ends the outer one")
 BUG(BUG_DDP_MODE_SHARED, "S60-ddp-mode-shared", "DDP-36",
     "the models of a session share the mode of no_sync")
+BUG(BUG_DDP_SENDS_SHARED, "S66-ddp-sends-shared", "DDP-36",
+    "they share whether buffers are sent before the next forward")
 BUG(BUG_DDP_MODE_BACKWARD, "S62-ddp-mode-backward", "DDP-16",
     "a backward in no_sync is not reduced, whatever its forward was")
 BUG(BUG_DDP_MODE_OUTSIDE, "S65-ddp-mode-outside", "DDP-16",

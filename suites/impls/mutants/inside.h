@@ -105,6 +105,7 @@ struct impl_session {
     unsigned forwards;
     bool stuck_no_grad, stuck_error; /* for bugs of the error path */
     bool no_sync;                    /* BUG_DDP_MODE_SHARED: of the last forward of ranks */
+    bool unsent;                     /* BUG_DDP_SENDS_SHARED: so */
     struct memo cut;                 /* for bugs: the input of scatter */
     struct spare spare;
     struct crumb *crumbs;

@@ -257,6 +257,8 @@ static bool sends_buffers(const struct ranks *ranks)
         return false;
     if (bug(ranks->session, BUG_DDP_BUFFERS_NEVER))
         return false;
+    if (bug(ranks->session, BUG_DDP_SENDS_SHARED))
+        return !ranks->session->unsent;
     return ranks->send || bug(ranks->session, BUG_DDP_BUFFERS_ALWAYS);
 }
 
@@ -372,6 +374,7 @@ int team_forward(struct ranks *ranks, struct impl_forward *op, struct impl_error
         trace_sends(ranks, from, op->trace);
     ranks->send = op->grad && !op->no_sync;
     ranks->session->no_sync = op->no_sync;
+    ranks->session->unsent = !ranks->send;
     status = forward_all(ranks, op, err);
     if (status != 0) {
         ranks->quiet = ranks->quiet || (op->no_sync && bug(ranks->session, BUG_RANK_QUIET));

@@ -243,6 +243,15 @@ class SharedMode(Right):
     def synchronises(self, mode):
         SharedMode.mode = mode
 
+class SharedSends(Right):
+    @property
+    def sends(self):
+        return SharedSends.sent
+
+    @sends.setter
+    def sends(self, sent):
+        SharedSends.sent = sent
+
 class Sums(Right):
     def reduce(self):
         self.world = 1
@@ -370,6 +379,7 @@ FAILS_CALLED = {
     "ModeAtBackward": {"DDP-16.backward"},
     "ModeAtEither": {"DDP-16.backward"},
     "SharedMode": {"DDP-36.two"},
+    "SharedSends": {"DDP-36.two"},
     "Waiting": {"DDP-09.dropped"},
     "Ends": {"DDP-25.shapes", "DDP-29.nothing"},
 }
