@@ -104,7 +104,7 @@ enum impl_capability {
     IMPL_CAP_STRIDES = 1 << 24, /* "strides": `linear` layers of ranks with "by_columns": true */
     IMPL_CAP_DOUBLE = 1 << 25,  /* "double": layers of ranks with "double": true, of float64 */
     IMPL_CAP_HALF = 1 << 26,    /* "half": layers of ranks with "half": true, of float16 */
-    IMPL_CAP_SCALARS = 1 << 27, /* "scalars": `grad` layers of ranks with "scalar": true */
+    IMPL_CAP_SCALARS = 1 << 27, /* "scalars": `grad`, `counter` of ranks with "scalar": true */
     IMPL_CAP_CALLS = 1 << 28    /* "calls": ranks are called as a model says (LAYERS.md) */
 };
 

@@ -10,12 +10,12 @@ enum { TYPES_MOST = 6 };
  * f float32. In front stands the type that must not be that of all. */
 static const struct types {
     const char *weights, *field; /* field: of the weights that are not f, and of the counter */
-    bool counts;                 /* there is a counter of that type, too */
+    char counter;                /* its type */
     double count;
 } types[] = {
-    {"fdfdd", "double", true, 1099511627777}, /* 2^40 + 1 */
-    {"hffhf", "half", true, 1025},
-    {"fsssf", "scalar", false, 0},
+    {"fdfdd", "double", 'd', 1099511627777}, /* 2^40 + 1 */
+    {"hffhf", "half", 'h', 1025},
+    {"fsssf", "scalar", 's', 1048577},
 };
 
 /* Returns the gradient that a rank gives weight i. Means of two and of four of them are exact in
@@ -47,10 +47,8 @@ static const char *types_model(struct check *c, const struct types *t, int ranks
         text = check_text(c, "%s],\"weight\":[%.17g]", text, weight_of(t->weights[i], i, rank));
         text = check_text(c, t->weights[i] == 'f' ? "%s}," : "%s,\"%s\":true},", text, t->field);
     }
-    if (t->counts)
-        return check_text(c, "%s{\"kind\":\"counter\",\"%s\":true,\"count\":[%.17g]}]}", text,
-                          t->field, t->count + 16 * rank);
-    return check_text(c, "%s{\"kind\":\"identity\"}]}", text);
+    return check_text(c, "%s{\"kind\":\"counter\",\"%s\":true,\"count\":[%.17g]}]}", text, t->field,
+                      t->count + 16 * rank);
 }
 
 static void values_are(struct check *c, struct impl_model *model, int ranks, enum impl_what what,
@@ -104,7 +102,7 @@ static void ddp_types(struct check *c, int ranks)
         for (int r = 0; r < ranks; ++r) {
             call.in[r][0] = check_needs_grad(check_typed(c, wide, 1, &one, &x));
             call.g[r][0] = check_typed(c, wide, 1, &one, &g);
-            if (t->counts && r > 0)
+            if (r > 0)
                 ddp_set(c, model, r, IMPL_VALUE, n, (const double[]){t->count + 100 * r});
         }
         ddp_fresh_pass(c, model, &call);
@@ -124,9 +122,8 @@ static void ddp_types(struct check *c, int ranks)
                 values_are(c, model, ranks, IMPL_GRAD, i, t->weights[i], (first + last) / 2);
         }
         /* Step 3 is after one without sync: it sends no buffers. */
-        if (t->counts && turn < 3)
-            values_are(c, model, ranks, IMPL_VALUE, n, t->weights[0] == 'h' ? 'h' : 'd',
-                       t->count + turn + 1);
+        if (turn < 3)
+            values_are(c, model, ranks, IMPL_VALUE, n, t->counter, t->count + turn + 1);
     }
     check_step(c, model, 0.125F, 0);
     stepped_are(c, model, t->weights, ranks, n);

@@ -89,7 +89,7 @@ struct layer {
     size_t in, out;      /* linear; embedding, constant, positions: rows, columns */
     bool with_bias;      /* affine, linear */
     bool by_columns;     /* linear */
-    bool half, scalar;   /* grad; half: counter, too */
+    bool half, scalar;   /* grad, counter */
     float factor;        /* multiply; branch: above */
     float momentum, eps; /* batch_norm; layer_norm: eps */
     size_t heads;        /* attention */

@@ -40,7 +40,7 @@ static const struct kind {
     [LAYER_BRANCH] = {"branch", {{"above", FLOAT, AT(factor)}}},
     [LAYER_CONSTANT] = {"constant", {{"rows", NEEDED, AT(in)}, {"columns", NEEDED, AT(out)}}},
     [LAYER_EMBEDDING] = {"embedding", {{"rows", NEEDED, AT(in)}, {"columns", NEEDED, AT(out)}}},
-    [LAYER_COUNTER] = {"counter", {{"half", BOOL, AT(half)}}},
+    [LAYER_COUNTER] = {"counter", {{"half", BOOL, AT(half)}, {"scalar", BOOL, AT(scalar)}}},
     [LAYER_BORROW] = {"borrow", {{"of", ELSEWHERE, 0}}},
     [LAYER_BATCH_NORM] = {"batch_norm",
                           {{"features", SIZE, AT(in)},

@@ -100,7 +100,7 @@ int read_params(const struct reader *r, const json_t *object, struct layer *laye
         params_add(layer, "bias", 1, layer->in, 1);
         break;
     case LAYER_COUNTER:
-        params_add(layer, "count", 1, 1, 1)->buffer = true;
+        params_add(layer, "count", !layer->scalar, 1, 1)->buffer = true;
         layer->param[0].half = layer->half;
         break;
     case LAYER_BATCH_NORM:

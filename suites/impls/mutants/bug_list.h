@@ -603,6 +603,8 @@ BUG(BUG_DDP_SCALAR_LOCAL, "S52-ddp-scalar-local", "DDP-33",
     "a gradient without dimensions is not reduced")
 BUG(BUG_DDP_SCALAR_UNSENT, "S53-ddp-scalar-unsent", "DDP-33",
     "a parameter without dimensions is not sent")
+BUG(BUG_DDP_SCALAR_BUFFER, "S67-ddp-scalar-buffer", "DDP-33",
+    "a buffer without dimensions is not sent before a forward")
 BUG(BUG_DDP_HALF_ADDED, "S54-ddp-half-added", "DDP-33",
     "gradients of float16 are added before they are divided")
 BUG(BUG_DDP_HALF_BUFFER, "S55-ddp-half-buffer", "DDP-33", "a buffer of float16 is not sent")

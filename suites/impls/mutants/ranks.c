@@ -54,6 +54,8 @@ static bool spared(const struct ranks *ranks, const struct param *param, bool bu
         return true;
     if (buffers_only && param->of->half && bug(s, BUG_DDP_HALF_BUFFER))
         return true;
+    if (buffers_only && param->of->ndim == 0 && bug(s, BUG_DDP_SCALAR_BUFFER))
+        return true;
     return ranks->joining && !buffers_only && param->of->buffer && bug(s, BUG_DDP_JOIN_PARAMETERS);
 }
 

@@ -162,6 +162,10 @@ class OnlySingles(Right):
         super().__init__(model, rank, world)
         self.trained = [p for p in self.trained if p.dtype == torch.float32]
 
+class ShapedBuffers(Right):
+    def buffers(self):
+        return [tensor for tensor in super().buffers() if tensor.shape]
+
 class OnlyShaped(Right):
     def reduce(self):
         self.trained = [p for p in self.trained if p.shape]
@@ -367,6 +371,7 @@ FAILS_CALLED = {
     "AddsFirst": {"DDP-33.half"},
     "OnlySingles": {"DDP-33.double", "DDP-33.half"},
     "OnlyShaped": {"DDP-33.scalars"},
+    "ShapedBuffers": {"DDP-33.scalars"},
     "InputsSingle": {"DDP-33.double"},
     "NamesLost": {"DDP-34.keywords"},
     "NamesTurned": {"DDP-34.keywords"},

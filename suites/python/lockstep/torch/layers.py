@@ -147,7 +147,8 @@ class Counter(Layer):
     count: torch.Tensor
 
     def read(self, spec: Spec) -> None:
-        self.register_buffer("count", spec.values("count", (1,), spec.dtype()), persistent=False)
+        dims = () if spec.flag("scalar", False) else (1,)
+        self.register_buffer("count", spec.values("count", dims, spec.dtype()), persistent=False)
 
     def run(self, x: torch.Tensor) -> torch.Tensor:
         if here.rank:
