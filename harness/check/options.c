@@ -18,7 +18,8 @@ enum { JOBS_MAX = 32, LIMIT_MAX = 3600 };
 
 static const char *const formats[] = {"text", "json",        "junit",      "md",
                                       "csv",  "openmetrics", "annotations"};
-static const char *const endings[RUNNER_FORMATS] = {NULL, ".json", ".xml", ".md", ".csv"};
+/* Of the names of their files; "/": none. */
+static const char *const endings[RUNNER_FORMATS] = {"", ".json", ".xml", ".md", ".csv", "/", "/"};
 
 #define OPTION(member) COMMAND_FIELD(struct runner_options, member)
 #define VALUE(member)  .offset = offsetof(struct runner_options, member)
@@ -156,14 +157,13 @@ static error_t parse_check_option(int key, char *arg, struct argp_state *state)
         snprintf(options->devices, sizeof options->devices, "cuda:all");
     options->has_backend = options->backend[0] != '\0' || options->communicator[0] != '\0';
     /* --out is for the format without a file. With files alone, the text is shown. */
-    const char *const ending = strrchr(options->to, '.');
-    size_t shown = options->format;
+    const char *const dot = strrchr(options->to, '.'), *const ending = dot ? dot : "";
+    size_t shown = RUNNER_FORMATS - 1;
 
-    for (size_t f = 0; shown == RUNNER_FORMATS && ending && f < RUNNER_FORMATS; ++f)
-        if (endings[f] && strcmp(ending, endings[f]) == 0)
-            shown = f;
-    if (shown == RUNNER_FORMATS)
-        shown = RUNNER_FORMAT_TEXT;
+    while (shown > RUNNER_FORMAT_TEXT && strcmp(ending, endings[shown]) != 0)
+        --shown;
+    if (options->format < RUNNER_FORMATS)
+        shown = options->format;
     options->format = options->to[0] != '\0' ? (size_t)RUNNER_FORMAT_TEXT : shown;
     if (options->to[0] != '\0' && options->out[shown][0] != '\0')
         return command_bad_option(state, "--out: '%s' has two files", formats[shown]);

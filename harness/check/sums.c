@@ -227,7 +227,7 @@ const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TE
 
     if (about->devices > 0)
         snprintf(place, sizeof place, "with %d device%s", about->devices,
-                 about->devices == 1 ? "" : "s");
+                 text_s((size_t)about->devices));
     snprintf(sentence, RUNNER_TEXT, "%s%s%s %s: %zu of %zu cases passed", about->name,
              about->version[0] != '\0' ? " " : "", about->version, place, verdict[CHECK_PASS],
              run->n);

@@ -75,6 +75,8 @@ char *fleet_answer(const struct fleet *fleet)
                                               [FLEET_BROKEN] = 2,
                                               [FLEET_MISSING] = 3,
                                               [FLEET_NOT_SHOWN] = 4};
+    static const char *const ends[] = {
+        ". Without --expect a node that has no verdict does not show.", "."};
     struct reason *reason = cli_alloc(fleet->n, sizeof *reason);
     const struct fleet_rule *rule = &fleet->rule;
     struct memory_file text = {.to = NULL};
@@ -130,8 +132,7 @@ char *fleet_answer(const struct fleet *fleet)
             fprintf(text.to, ". Nodes were not compared: that takes at least %d of them",
                     OUTLIER_LEAST);
     }
-    fprintf(text.to, ".%s",
-            fleet->expects ? "" : " Without --expect a node that has no verdict does not show.");
+    fputs(ends[fleet->expects], text.to);
     free(reason);
     return memory_file_close(&text);
 }

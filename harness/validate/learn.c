@@ -232,8 +232,7 @@ static int learn_all(const struct learning *learning)
     char text[NOTE];
 
     for (size_t f = 1; f < learning->n; ++f)
-        if (learning->session[f].file[0].run.launches < launches)
-            launches = learning->session[f].file[0].run.launches;
+        launches = (int)fmin(launches, learning->session[f].file[0].run.launches);
     fprintf(learning->to, "schema: %s\nname: ", PROFILE_SCHEMA);
     print_text(learning->to, learning->name);
     fprintf(learning->to,

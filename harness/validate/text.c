@@ -8,6 +8,7 @@
 enum { INDENT = 11, SHOWN = 50 };
 
 static const char *const kinds[] = {" (advisory)", ""}; /* 1: binding */
+static const char *const wrongs[] = {"", "WRONG NUMBERS, so no "};
 
 /* Adds a line below that of a verdict. */
 static void say_below(FILE *stream, const char *before, const char *words)
@@ -38,9 +39,9 @@ void validate_text(FILE *stream, const struct validate *validate)
             validate_number_words(judged, number);
             profile_bound_words(judged->limit, bound);
             command_say(stream, INDENT, "%-10s %s%s%s of %s: %s%s%s",
-                        validate_verdict_words[judged->verdict],
-                        wrong ? "WRONG NUMBERS, so no " : "", judged->limit->metric, kinds[binding],
-                        place, bound, measured ? "; is " : "", measured ? number : "");
+                        validate_verdict_words[judged->verdict], wrongs[wrong],
+                        judged->limit->metric, kinds[binding], place, bound,
+                        measured ? "; is " : "", measured ? number : "");
             if (judged->why[0] != '\0')
                 say_below(stream, "", judged->why);
             validate_reason_words(validate, judged, words);

@@ -161,13 +161,12 @@ void validate_action_words(const struct validate *validate, const struct validat
             "at the limit: by an estimate, even 30 times as many launches would not decide",
         [VALIDATE_UNMEASURED] = "measure this place: lockstep sweep",
         [VALIDATE_INVALID] = "end what makes it INVALID, and measure again",
-        [VALIDATE_FAIL] = "mend what the cautions of lockstep report name, then measure once",
     };
     static const double MOST = 30;
     const struct profile_limit *limit = judged->limit;
     const struct record_file *file = validate->report->file;
     const double minutes = validate->minutes > 0 ? validate->minutes : file->seconds / 60;
-    char look[80];
+    char look[80] = "mend what the cautions of lockstep report name, then measure once";
     int bytes;
     const double middle = judged->middle, launches = (double)judged->launches;
     const double bound =
@@ -178,8 +177,9 @@ void validate_action_words(const struct validate *validate, const struct validat
                          : isfinite(half) ? pow(half / fabs(middle - bound), 2)
                                           : (double)validate_launches_for(judged->units) / launches;
 
-    snprintf(look, sizeof look, "look at device %d: clock, cooling; mend, then measure once",
-             judged->device);
+    if (judged->device >= 0)
+        snprintf(look, sizeof look, "look at device %d: clock, cooling; mend, then measure once",
+                 judged->device);
     text[0] = '\0';
     if (judged->verdict == VALIDATE_OPEN && times <= MOST)
         text_add(text, VALIDATE_TEXT,
@@ -194,9 +194,8 @@ void validate_action_words(const struct validate *validate, const struct validat
                      ? device_of_row(judged, &bytes)
                            ? "take the machine out of use; lockstep soak shows if it is that device"
                            : "take the machine out of use; lockstep soak names the device"
-                 : limit->row->action  ? limit->row->action
-                 : judged->device >= 0 ? look
-                                       : actions[VALIDATE_FAIL]);
+                 : limit->row->action ? limit->row->action
+                                      : look);
         return;
     }
     if (validate->again)
