@@ -45,17 +45,6 @@ static int number_of_end(const struct copies_set *set, int end)
     return number <= NUMBER_MOST && (*rest == '\0' || *rest == '+') ? (int)number : NO_NUMBER;
 }
 
-/* The rate of a copy in nvbandwidth, started by the receiving device (read) or by the sending one.
- * NaN: it has none, or the copy was not measured here. */
-static double rate_there(const struct report *report, const struct copies_set *set, int from,
-                         int to, bool read)
-{
-    if (!report->nvbandwidth || !isfinite(copies_rate(set, from, to)))
-        return (double)NAN;
-    return nvbandwidth_rate(report->nvbandwidth, number_of_end(set, from), number_of_end(set, to),
-                            read);
-}
-
 /* Finds the end with that number in nvbandwidth; -1: none. */
 static int end_of_number(const struct copies_set *set, int number)
 {
@@ -150,7 +139,13 @@ static double number_of_copy(const struct report *report, const struct copies_se
                              int to, enum of of)
 {
     const double here = copies_rate(set, from, to);
-    const double there = rate_there(report, set, from, to, of == READ || of == READ_RATIO);
+    /* Started by the receiving device (read) or by the sending one. NaN: nvbandwidth has no rate of
+     * this copy, or it was not measured here. */
+    const double there =
+        report->nvbandwidth && isfinite(here)
+            ? nvbandwidth_rate(report->nvbandwidth, number_of_end(set, from),
+                               number_of_end(set, to), of == READ || of == READ_RATIO)
+            : (double)NAN;
 
     return of == HERE ? here / 1e9 : of == THERE || of == READ ? there / 1e9 : here / there;
 }
