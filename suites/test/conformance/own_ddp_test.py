@@ -349,7 +349,7 @@ FAILS_PLANTED: dict[str, set[str]] = {
 # In the hint of every case that fails.
 HINTS = {
     "Unsent": "rank 0 has the right one: was it not broadcast",
-    "LastLost": "has another gradient: was this one not reduced",
+    "LastLost": "has another gradient: not reduced over the ranks",
     "Unbuffered": "rank 0 has the right one: was it not broadcast",
     "Ignores": "was no_sync() ignored?",
 }
