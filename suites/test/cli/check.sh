@@ -195,6 +195,11 @@ fi
 # If all cases are skipped the status is 77.
 expect_status 77 "$lockstep" check --impl mutant:none --only SPLIT-05.refused
 
+# So are they where GPUs are asked for and the implementation found none: it would pass on the host.
+expect_status 77 "$lockstep" check --impl "$fake" --impl-options no-devices --devices cuda:all --only "$cases"
+grep -q '^SKIP ' out && grep -q 'devices cuda:all: fake has no devices, only the host' err || fail "no GPU: $(cat out err)"
+expect_status 1 "$lockstep" check --impl "$fake" --impl-options no-devices --devices cuda:all --require-devices 1 --only "$cases"
+
 # The formats have the same contents.
 expect_status 1 "$lockstep" check --impl "$fake" --impl-options escape --profile primitives \
     --area SPLIT --out a.json
