@@ -108,6 +108,11 @@ expect_count() {
     fi
 }
 
+# narrow FILE: no line is wider than 80 columns, but for a word that is nearly as long.
+narrow() {
+    ! LC_ALL=C.UTF-8 grep '.\{81\}' "$1" | grep -v '[^ ]\{65\}$' >wide || fail "${ran-}: $(cat wide)"
+}
+
 cell_ids() {
     grep -o '"cell_id":"[0-9a-f]*"' "$1" | sort
 }

@@ -12,7 +12,7 @@ unset ARGP_HELP_FMT
 fits() {
     for file in "$@"; do
         [ -s "$file" ] || fail "nothing in $file of $ran"
-        ! LC_ALL=C.UTF-8 grep '.\{81\}' "$file" | grep -v '[^ ]\{65\}$' >wide || fail "$ran: $(cat wide)"
+        narrow "$file"
     done
 }
 

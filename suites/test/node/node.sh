@@ -62,7 +62,7 @@ play() {
 says() {
     expect_status 0 "$show" "$library" "$root" "$1"
     case $1 in
-    words | tree) expect_count 0 '.\{81\}' out ;;
+    words | tree) narrow out ;;
     esac
     tr '\n' ' ' <out | tr -s ' |' ' ' >flat
     grep -qF -- "$2" flat || fail "no '$2'"
