@@ -240,10 +240,11 @@ static int find_places(const char *path, struct profile *profile, struct text_er
     const bool unread = !text || fread(text, 1, bytes, file) != bytes ||
                         digest_sha256(text, bytes, profile->sha256) != 0;
 
-    free(text);
     fclose(file);
     if (status == 0 && unread)
-        snprintf(why->text, sizeof why->text, "%.200s: cannot be read again", path);
+        snprintf(why->text, sizeof why->text, "%.200s: %s", path,
+                 text ? "cannot be read again" : "no memory to read it again");
+    free(text);
     return unread ? -1 : status;
 }
 
