@@ -18,7 +18,7 @@ enum { JOBS_MAX = 32, LIMIT_MAX = 3600 };
 
 static const char *const formats[] = {"text", "json",        "junit",      "md",
                                       "csv",  "openmetrics", "annotations"};
-/* Of the names of their files; "/": none. */
+/* The ends of the names of their files; "/": none. */
 static const char *const endings[RUNNER_FORMATS] = {"", ".json", ".xml", ".md", ".csv", "/", "/"};
 
 #define OPTION(member) COMMAND_FIELD(struct runner_options, member)
