@@ -245,24 +245,8 @@ static int check_implementation(const char *command, const struct runner_options
         snprintf(run->cause, sizeof run->cause, "the run was interrupted");
         status = 0;
     }
-    const int there = run->is.about.devices;
-
-    const bool few = (size_t)there < options->require_devices;
-
-    /* On the host a layer for PyTorch passes, too: but cuda:all asks for what GPUs do. */
-    if (status == 0 && run->cause[0] == '\0' &&
-        (few || (there == 0 && strcmp(options->devices, "cuda:all") == 0))) {
-        char asked[48] = "--devices cuda:all";
-
-        if (few)
-            snprintf(asked, sizeof asked, "--require-devices %zu", options->require_devices);
-        snprintf(run->cause, sizeof run->cause, "%s: %s has %.0d%s", asked, run->is.about.name,
-                 there, there > 0 ? "" : "no devices, only the host");
-        if (there == 0 && run->is.about.gpu_software[0] != '\0')
-            text_add(run->cause, sizeof run->cause, " (%s)", run->is.about.gpu_software);
-        run->caused = few ? CHECK_FAIL : CHECK_SKIP;
-        command_complain(command, "%s", run->cause);
-    }
+    if (status == 0 && run->cause[0] == '\0')
+        runner_find_devices(command, run);
     if (status == 0 && run->n == 0)
         runner_prepare(run, all[copying], many[copying]);
     if (status == 0 && options->copies == 0)

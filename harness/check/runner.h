@@ -227,6 +227,9 @@ size_t runner_left_out(const struct runner_run *run);
  * requires and that is not claimed, get their verdicts here. A result whose reason is "" is to be
  * run. */
 void runner_prepare(struct runner_run *run, const struct check_case *const tests[], size_t n);
+/* Gives the run a cause, which no case runs with, if the implementation found fewer devices than
+ * --require-devices, or none for cuda:all, where the host alone would pass. */
+void runner_find_devices(const char *command, struct runner_run *run);
 /* Called when all have run: a profile that was skipped because a few devices are missing was not
  * tested. */
 void runner_require_devices(struct runner_run *run);
