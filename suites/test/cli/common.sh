@@ -129,13 +129,15 @@ sweep() {
     expect_status "$wanted" "$lockstep" sweep $short --batch "${batch:-64}" --out "$file" "$@"
 }
 
-# fit PROFILE FILE: writes fit-PROFILE: its limits, each so near to the numbers of these records that a machine at 0.3 of
-# the speed fails it.
+# fit PROFILE FILE: writes fit-PROFILE: its limits, each so near to the numbers of these records, of each device, that a
+# machine at 0.3 of the speed fails it.
 fit() {
     "$lockstep" validate --allow-dirty --profile "$1" "$2" --format json >numbers.json || [ $? -eq 3 ] || fail "no numbers"
     awk 'NR == FNR { gsub(/[",]/, "") }
         NR == FNR && /^   (unit|lo|hi):/ { number[$1] = $2 }
         NR == FNR && /^   hi:/ { n++; lo[n] = number["lo:"]; hi[n] = $2; unit[n] = number["unit:"] == 1 ? "x" : number["unit:"] }
+        NR == FNR && /^     lo:/ && $2 < lo[n] { lo[n] = $2 }
+        NR == FNR && /^     hi:/ && $2 > hi[n] { hi[n] = $2 }
         NR == FNR { next }
         /^    (min|max): / && hi[++i] != "null" {
             $0 = sprintf("    %s %.9g %s", $1, $1 == "max:" ? 1.05 * hi[i] : lo[i] / 1.05, unit[i])
