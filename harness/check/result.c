@@ -1,7 +1,6 @@
 /* check/result.c: decides what is not to be run, which profiles were tested, and the exit status.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "check/runner.h"
 #include "command/command.h"
@@ -107,25 +106,6 @@ void runner_prepare(struct runner_run *run, const struct check_case *const tests
         result->verdict = run->caused;
         snprintf(result->reason, sizeof result->reason, "%s", run->cause);
     }
-}
-
-void runner_find_devices(const char *command, struct runner_run *run)
-{
-    const struct runner_options *options = run->options;
-    const struct impl_about *about = &run->is.about;
-    const bool few = (size_t)about->devices < options->require_devices;
-    char asked[48] = "--devices cuda:all";
-
-    if (!few && (about->devices > 0 || strcmp(options->devices, "cuda:all") != 0))
-        return;
-    if (few)
-        snprintf(asked, sizeof asked, "--require-devices %zu", options->require_devices);
-    snprintf(run->cause, sizeof run->cause, "%s: %s has %.0d%s", asked, about->name, about->devices,
-             about->devices > 0 ? "" : "no devices, only the host");
-    if (about->devices == 0 && about->gpu_software[0] != '\0')
-        text_add(run->cause, sizeof run->cause, " (%s)", about->gpu_software);
-    run->caused = few ? CHECK_FAIL : CHECK_SKIP;
-    command_complain(command, "%s", run->cause);
 }
 
 void runner_require_devices(struct runner_run *run)

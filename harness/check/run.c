@@ -116,6 +116,25 @@ int runner_probe(const char *command, const char *spec, struct runner_run *run)
     return status;
 }
 
+void runner_find_devices(const char *command, struct runner_run *run)
+{
+    const struct runner_options *options = run->options;
+    const struct impl_about *about = &run->is.about;
+    const bool few = (size_t)about->devices < options->require_devices;
+    char asked[48] = "--devices cuda:all";
+
+    if (!few && (about->devices > 0 || strcmp(options->devices, "cuda:all") != 0))
+        return;
+    if (few)
+        snprintf(asked, sizeof asked, "--require-devices %zu", options->require_devices);
+    snprintf(run->cause, sizeof run->cause, "%s: %s has %.0d%s", asked, about->name, about->devices,
+             about->devices > 0 ? "" : "no devices, only the host");
+    if (about->devices == 0 && about->gpu_software[0] != '\0')
+        text_add(run->cause, sizeof run->cause, " (%s)", about->gpu_software);
+    run->caused = few ? CHECK_FAIL : CHECK_SKIP;
+    command_complain(command, "%s", run->cause);
+}
+
 void runner_run_free(struct runner_run *run)
 {
     free(run->requirement);
