@@ -54,8 +54,8 @@ expect_count 0 'train-end' stopped.jsonl
 expect_status 0 "$lockstep" train --model tutorial --data random --load stopped.weights --epochs 0
 
 # A signal ends a test, too, after one of its batches; with this text it takes many seconds.
-head -c 1000000 /dev/zero >zeros
-"$lockstep" train --model gpt-small --data text:zeros --devices virt:2 --batch 2 --epochs 0 \
+head -c 16000000 /dev/zero >zeros
+"$lockstep" train --model gpt-tiny --data text:zeros --devices virt:2 --batch 2 --epochs 0 \
     --out tested.jsonl --save tested.weights >out 2>err &
 pid=$!
 wait_for_lines 1 . tested.jsonl $pid
