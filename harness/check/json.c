@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "build_info.h"
 #include "check/runner.h"
 #include "dp.h"
 #include "machine/machine.h"
@@ -124,12 +125,10 @@ int runner_json(FILE *stream, const struct runner_run *run, struct text_error *w
 
     /* The members that records also have about the machine and the program, so that a check result
      * can be compared with them. */
+    provenance_build(here);
     if (dp_machine_read(&machine, &err) == 0 && machine_class("", &machine, class) == 0 &&
-        machine_instance("", instance) == 0) {
-        provenance_build(here);
+        machine_instance("", instance) == 0)
         status = provenance_program(here, program);
-    }
-    free(here);
     for (size_t i = 0; i < run->n && status == 0; ++i) {
         const struct runner_result *result = &run->result[i];
         const struct check_case *test = result->test;
@@ -149,6 +148,7 @@ int runner_json(FILE *stream, const struct runner_run *run, struct text_error *w
     }
     if (status != 0) {
         json_decref(cases);
+        free(here);
         return text_fail(why,
                          "which machine this is could not be read, for want of memory or of files");
     }
@@ -162,10 +162,12 @@ int runner_json(FILE *stream, const struct runner_run *run, struct text_error *w
         (json_int_t)total->verdict[CHECK_PASS], "fail", (json_int_t)total->verdict[CHECK_FAIL],
         "skip", (json_int_t)total->verdict[CHECK_SKIP], "broken",
         (json_int_t)total->verdict[CHECK_BROKEN], "seconds", round(run->seconds * 1e3) / 1e3);
-    root = json_pack("{s:s, s:o, s:{s:s, s:s, s:s}, s:o, s:o, s:o}", "schema", "lockstep/check/1.0",
-                     "impl", impl_object(run), "machine", "class", class, "instance", instance,
-                     "program", program, "cases", cases, "counts", counts, "rules",
-                     rules_object(run, &sums));
+    root = json_pack("{s:s, s:s, s:s, s:s, s:o, s:{s:s, s:s, s:s}, s:o, s:o, s:o}", "schema",
+                     "lockstep/check/1.0", "created_utc", here->created_utc, "program_version",
+                     BUILD_VERSION, "git", BUILD_GIT, "impl", impl_object(run), "machine", "class",
+                     class, "instance", instance, "program", program, "cases", cases, "counts",
+                     counts, "rules", rules_object(run, &sums));
+    free(here);
     document =
         record_chain_add(document_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12)), "", true);
     if (document)

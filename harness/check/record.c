@@ -99,6 +99,12 @@ static const struct member_text machine_texts[] = {
     MEMBER_TEXT_OR_NONE("program", check_record, program),
     MEMBER_TEXT("instance", check_record, machine_instance),
 };
+/* Old files do not have them. */
+static const struct member_text root_texts[] = {
+    MEMBER_TEXT_OR_NONE("created_utc", check_record, created),
+    MEMBER_TEXT_OR_NONE("program_version", check_record, lockstep),
+    MEMBER_TEXT_OR_NONE("git", check_record, git),
+};
 static const struct member_text case_texts[] = {
     MEMBER_TEXT("id", check_record_case, id),
     MEMBER_TEXT("rule", check_record_case, rule),
@@ -249,6 +255,7 @@ struct check_record *check_record_read(const char *path, struct text_error *err)
     if (why.text[0] == '\0') {
         json_t *impl = json_object_get(root, "impl"), *machine = json_object_get(root, "machine");
 
+        MEMBER_TEXTS(root, root_texts, record, &why);
         MEMBER_TEXTS(impl, impl_texts, record, &why);
         record->n_devices = read_devices(impl, "devices", &why);
         options->seed = read_count(impl, "seed", &why);

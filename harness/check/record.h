@@ -17,7 +17,8 @@ struct check_record {
     char blas[160], gpu_software[96];                                         /* "": not known */
     char machine_class[65], machine_instance[65]; /* as in records; "": of an older program */
     int n_devices;                                /* 0: on the host */
-    char program[65]; /* provenance_program; "": the file of an older program */
+    char program[65];                             /* provenance_program; as above */
+    char created[32], lockstep[32], git[64];      /* when and by which program; as above */
     bool sealed;
     bool partial; /* --only or --area: not the whole profile */
     enum check_verdict verdict;

@@ -66,7 +66,7 @@ int sysfs_nics(struct sysfs *sys, struct record_nic nic[], int most);
 int provenance_read(struct dp_group *group, const struct dp_machine *machine,
                     struct record_run *run);
 
-/* Fills the part that is the same in all processes of this program. */
+/* Fills the time, and the part that is the same in all processes of this program. */
 void provenance_build(struct record_run *run);
 
 /* Computes the SHA-256 of that part: two programs with the same one have the same source and build.

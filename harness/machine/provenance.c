@@ -51,8 +51,12 @@ static int read_system(struct record_run *run)
 void provenance_build(struct record_run *run)
 {
     static const char dirty[] = "-dirty";
+    const time_t now = time(NULL);
+    struct tm utc;
     size_t length;
 
+    if (gmtime_r(&now, &utc))
+        strftime(run->created_utc, sizeof run->created_utc, "%Y-%m-%dT%H:%M:%SZ", &utc);
     snprintf(run->program_version, sizeof run->program_version, "%s", BUILD_VERSION);
     snprintf(run->git_sha, sizeof run->git_sha, "%s", BUILD_GIT);
     length = strlen(run->git_sha);
@@ -82,11 +86,9 @@ int provenance_read(struct dp_group *group, const struct dp_machine *machine,
 {
     /* The model of every GPU in the fake of CUDA for tests. Times on one are no results. */
     static const char fake[] = "Fake GPU";
-    const time_t now = time(NULL);
     const uint64_t unique[] = {watch_ns(CLOCK_REALTIME), watch_ns(CLOCK_MONOTONIC),
                                (uint64_t)getpid()};
     double difference[CLOCK_CALLS];
-    struct tm utc;
 
     memset(run, 0, sizeof *run);
     memcpy(run->cpu_model, machine->cpu_model, sizeof run->cpu_model);
@@ -103,8 +105,6 @@ int provenance_read(struct dp_group *group, const struct dp_machine *machine,
     run->l3_bytes = machine->l3_bytes;
     snprintf(run->run_id, sizeof run->run_id, "%016" PRIx64,
              equal_digest(0, unique, sizeof unique));
-    if (gmtime_r(&now, &utc))
-        strftime(run->created_utc, sizeof run->created_utc, "%Y-%m-%dT%H:%M:%SZ", &utc);
     run->clocked = true;
     snprintf(run->source, sizeof run->source, "measured");
     provenance_build(run);

@@ -97,6 +97,9 @@ int report_conformance(const char *directory, const struct check_record *record,
     report_fact(&out, "What it declares where rules leave a choice", "%s", record->dialects);
     report_fact(&out, "Seed", "%zu", options->seed);
     report_fact(&out, "Time", "%.1f s", record->seconds);
+    if (record->created[0] != '\0')
+        report_fact(&out, "Ended", "%s, Lockstep %s, commit %s", record->created, record->lockstep,
+                    record->git);
     fputs("</dl>\n</footer>\n</main>\n</body>\n</html>\n", out.file);
     return text_close(&out, err);
 }

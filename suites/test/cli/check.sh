@@ -213,6 +213,7 @@ expect_status 1 "$lockstep" check --impl "$fake" --impl-options escape --profile
 grep -q '^### Conformance: FAIL' out || fail "no heading"
 if grep -q '<b>' out; then fail "HTML in the table"; fi
 grep -q '"schema": "lockstep/check/1.0"' a.json || fail "no schema"
+grep -q '"created_utc": "20[0-9-]*T[0-9:]*Z"' a.json || fail "no date"
 if LC_ALL=C grep -q "$(printf '[\001-\011\013-\037\177-\377]')" a.xml a.json; then
     fail "a control byte in a document"
 fi
@@ -461,6 +462,8 @@ grep -q '"runs_left_out": 0,' every.json || fail "--every-run left some out"
 # The page: everything is escaped, and a file whose numbers do not add up gives no page.
 expect_status 1 "$lockstep" report --out page --check a.json
 page=page/conformance.html
+version=$("$lockstep" --version | sed 's/ (.*//;s/.* //')
+grep -q "<dt>Ended</dt><dd>20[0-9-]*T[0-9:]*Z, Lockstep $version, commit [^<]" $page || fail "no date"
 grep -q '&lt;b&gt;' $page || fail "nothing was escaped"
 if grep -q '<b>]]' $page; then fail "HTML went through"; fi
 grep -qF '<b>Matrix products</b>: &lt;none&gt; 2</li>' $page || fail "the page does not name the library"

@@ -127,6 +127,7 @@ class Session(adapter.Session):
             "devices": [torch.cuda.get_device_name(i)[:47] for i in range(self.devices)],
             "capabilities": self.capabilities(about, request.flag("host_only")),
             "dialects": {**DIALECTS, **({"sums": "free"} if by_nccl else {})},
+            "blas": f"PyTorch {torch.__version__}",
             **({} if self.devices else {"gpu_software": why_none()}),
         }
 
