@@ -236,7 +236,7 @@ static void prepare_slide(struct plot *plot, struct plot_grid *grid)
     plot->width = SLIDE_WIDTH;
 }
 
-/* Writes the panel at that place, and over what its bars are. all: all settings are certain, and
+/* Writes the panel at that place, and against what its bars are. all: all settings are certain, and
  * the best and the worst are named. */
 static void write_panel(struct plot_table *table, const struct panel *panel,
                         const struct summary *sum, bool all, double at)
@@ -257,12 +257,12 @@ static void write_panel(struct plot_table *table, const struct panel *panel,
         if (panel->layer[l] == sum->best || (panel->layer[l] && panel->layer[l] == sum->worst))
             report_add(rows, panel->layer[l] == sum->best ? ": the best" : ": the worst");
     if (report_rival(first) == REPORT_OF_CORES)
-        report_add(over, "over %d cores%s", first->key->n_devices,
+        report_add(over, "against %d cores%s", first->key->n_devices,
                    mixed ? " (DDP: 1 core)" : ", one process");
     else if (mixed)
-        report_add(over, "over 1 core (DDP: %d cores)", first->key->n_devices);
+        report_add(over, "against 1 core (DDP: %d cores)", first->key->n_devices);
     else
-        report_add(over, "over 1 %s%s", report_works_on_cores(first->row) ? "core" : "device",
+        report_add(over, "against 1 %s%s", report_works_on_cores(first->row) ? "core" : "device",
                    report_is_plain(first->base) ? ""
                    : report_is_ddp(first->base) ? ", DDP"
                                                 : ", DataParallel");
