@@ -147,11 +147,34 @@ static void grad_momentum_between(struct check *c, int k)
         three_steps(c, k, (enum between)between);
 }
 
+/* Two models of one shape are trained in turn: each has its own momentum. */
+static void grad_momentum_two(struct check *c, int k)
+{
+    struct impl_model *model[] = {golden_affine(c, k), golden_affine(c, k)};
+    double weight[] = {2, 2}, velocity[] = {0, 0};
+
+    for (int step = 0; step < 6; ++step) {
+        const int m = step % 2;
+        const double g = m == 0 ? 1 : -3;
+
+        check_note(c, "K=%d, model %d, step %d: ", k, m, step / 2);
+        check_zero_grad(c, model[m]);
+        check_forward(c, model[m], golden_rows(c, 10));
+        check_backward(c, model[m], golden_vector(c, 10, g, 0));
+        check_step(c, model[m], 1.0F / 512, 0.5F);
+        velocity[m] = 0.5 * velocity[m] + 55 * g;
+        weight[m] -= velocity[m] / 512;
+        for (int i = 0; i < 2; ++i)
+            check_value_is(c, model[i], 0, weight[i]);
+    }
+}
+
 static const struct check_case cases[] = {
     {"GRAD-03.large", "GRAD-03", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_large},
     {"GRAD-03.many", "GRAD-03", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_many},
     {"GRAD-05.outside", "GRAD-05", MUST, OBSERVED, DP, PARALLEL, 2, .each = grad_cleared_outside},
     {"GRAD-07.apart", "GRAD-07", MUST, REPORTED, DP, PARALLEL, 2, .each = grad_inputs_apart},
     {"GRAD-17.between", "GRAD-17", MUST, OBSERVED, DP, PARALLEL, 2, .each = grad_momentum_between},
+    {"GRAD-17.two_models", "GRAD-17", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_momentum_two},
 };
 const struct check_table gradient_more_table = CHECK_TABLE(cases);

@@ -25,6 +25,21 @@ static void grad_each_replica(struct check *c, int k)
     }
 }
 
+/* A backward in evaluation is that of training: a sum over all replicas. */
+static void grad_evaluation(struct check *c, int k)
+{
+    const size_t n = 10;
+    struct impl_model *model = golden_affine(c, k);
+
+    for (int turn = 1; turn <= 2; ++turn) {
+        golden_is_counted(c, "output", check_one(c, model, golden_rows(c, n), true, false), n, 3,
+                          2);
+        golden_is_counted(c, "input gradient", check_backward(c, model, golden_rows(c, n)), n, 2,
+                          2);
+        check_grads_are(c, model, 385 * turn, 55 * turn);
+    }
+}
+
 /* The gradient of one shard is zero, of another one each time. The others still count, and the
  * gradient of the base stays if nothing is added. */
 static void grad_dead_shard(struct check *c)
@@ -229,35 +244,76 @@ static void grad_branch_third(struct check *c)
     branch(c, k, 10, (double)size[0]);
 }
 
-/* Row r of the gradient is the sum of the upstream rows whose index is r, over all shards. */
+/* In each step other replicas use the same parameters: one that does not use a parameter adds
+ * nothing to it, also if it used it in the step before. */
+static void grad_branch_changes(struct check *c, int k)
+{
+    const size_t n = 10;
+    struct impl_model *model =
+        golden_parallel(c, k, "", "{\"kind\":\"branch\",\"above\":5,\"low\":[3],\"high\":[5]}");
+    size_t size[IMPL_MAX_DEVICES];
+    const int m = check_shards(n, k, size);
+
+    for (int step = 0; step < 4; ++step) {
+        double x[10], sum[2] = {0}; /* of low and high */
+        bool used[2] = {false, false};
+
+        for (int s = 0, row = 0; s < m; ++s)
+            for (size_t i = 0; i < size[s]; ++i, ++row) {
+                const bool high = (s + step) % 2 == 1;
+
+                x[row] = (high ? 10 : -10) * (step + 1) + row;
+                sum[high] += x[row];
+                used[high] = true;
+            }
+        check_note(c, "K=%d, step %d: ", k, step);
+        check_zero_grad(c, model);
+        check_forward(c, model, check_vector(c, n, x));
+        check_backward(c, model, NULL);
+        for (int p = 0; p < 2; ++p)
+            if (used[p])
+                check_grad_is(c, model, p, sum[p]);
+    }
+}
+
+/* Row r of the gradient is the sum of the upstream rows whose index is r, over all shards. The
+ * second batch has other indices, and its gradients are added to the first's. */
 static void grad_embedding(struct check *c, int k)
 {
     enum { ROWS = 6, COLUMNS = 2, N = 23 };
     static const double index[N] = {3, 0, 3, 5, 1, 1, 3, 0, 5, 5, 5, 1,
                                     3, 0, 1, 3, 3, 5, 0, 1, 0, 5, 3};
     const size_t n = N, shape[] = {ROWS, COLUMNS}, out[] = {N, COLUMNS};
-    const double *g = check_integers(c, (size_t)N * COLUMNS, check_seed(c) + 5);
-    double want[ROWS * COLUMNS] = {0}, y[N * COLUMNS];
-    for (int i = 0; i < N; ++i)
-        for (int j = 0; j < COLUMNS; ++j) {
-            const int at = (int)index[i] * COLUMNS + j;
-            y[i * COLUMNS + j] = at + 1;
-            want[at] += g[i * COLUMNS + j];
-        }
-
     struct impl_model *model = golden_parallel(c, k, "",
                                                "{\"kind\":\"embedding\",\"rows\":6,\"columns\":2,"
                                                "\"weight\":[1,2,3,4,5,6,7,8,9,10,11,12]}");
+    double want[ROWS * COLUMNS] = {0}, y[N * COLUMNS], rows[N];
 
-    golden_is(c, "output", check_forward(c, model, check_typed(c, IMPL_I32, 1, &n, index)), 2, out,
-              y);
-    check_is_none(c, "gradient of the indices",
-                  check_backward(c, model, check_array(c, 2, out, g)));
-    golden_is(c, "gradient", check_get(c, model, IMPL_GRAD, 0), 2, shape, want);
+    for (int turn = 0; turn < 2; ++turn) {
+        const double *g =
+            check_integers(c, (size_t)N * COLUMNS, check_seed(c) + 5 + (uint64_t)turn);
+
+        check_note(c, "K=%d, step %d: ", k, turn);
+        for (int i = 0; i < N; ++i) {
+            rows[i] = (int)(index[i] + 2 * turn) % ROWS;
+            for (int j = 0; j < COLUMNS; ++j) {
+                const int at = (int)rows[i] * COLUMNS + j;
+
+                y[i * COLUMNS + j] = at + 1;
+                want[at] += g[i * COLUMNS + j];
+            }
+        }
+        golden_is(c, "output", check_forward(c, model, check_typed(c, IMPL_I32, 1, &n, rows)), 2,
+                  out, y);
+        check_is_none(c, "gradient of the indices",
+                      check_backward(c, model, check_array(c, 2, out, g)));
+        golden_is(c, "gradient", check_get(c, model, IMPL_GRAD, 0), 2, shape, want);
+    }
 }
 
 static const struct check_case cases[] = {
     {"GRAD-01.replicas", "GRAD-01", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_each_replica},
+    {"GRAD-01.evaluation", "GRAD-01", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_evaluation},
     {"GRAD-01.dead_shard", "GRAD-01", MUST, OBSERVED, DP, PARALLEL, 1, grad_dead_shard},
     {"GRAD-03.network", "GRAD-03", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_network},
     {"GRAD-04.prefilled", "GRAD-04", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_prefilled},
@@ -265,6 +321,7 @@ static const struct check_case cases[] = {
     {"GRAD-04.many", "GRAD-04", MUST, OBSERVED, DP, PARALLEL, 1, grad_network_batches},
     {"GRAD-06.device", "GRAD-06", MUST, REPORTED, DP, PARALLEL, 1, .each = grad_place},
     {"GRAD-12.branch", "GRAD-12", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_branch},
+    {"GRAD-12.changes", "GRAD-12", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_branch_changes},
     {"GRAD-12.last_replica", "GRAD-12", MUST, OBSERVED, DP, PARALLEL, 2, grad_branch_third},
     {"GRAD-13.embedding", "GRAD-13", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_embedding},
     {"GRAD-16.network", "GRAD-16", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_network_step},

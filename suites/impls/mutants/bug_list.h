@@ -764,3 +764,13 @@ BUG(BUG_ADAM_COUNT_SHARED, "X375-adam-count-shared", "GPT-08",
     "all parameters share the count of the model's steps")
 BUG(BUG_ADAM_COUNT_BACKWARDS, "X376-adam-count-backwards", "GPT-09",
     "backwards are counted, not steps")
+
+/* gradients that other steps, modes and forms leave or lose */
+BUG(BUG_STALE_UNUSED, "S68-stale-unused", "GRAD-12",
+    "a replica gives the gradient of the backward before where it has none")
+BUG(BUG_EVAL_REPLICA_0, "S69-eval-replica-0", "GRAD-01",
+    "in evaluation only replica 0's gradient arrives")
+BUG(BUG_TABLE_SETS, "S70-table-sets", "GRAD-13",
+    "the gradient of an embedding replaces the one that was there")
+BUG(BUG_VELOCITY_SHARED, "S72-velocity-shared", "GRAD-17",
+    "parameters of the same name share a momentum, whatever their model")

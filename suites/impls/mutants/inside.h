@@ -209,6 +209,7 @@ struct wrapper { /* data of a `parallel` layer that only bugs keep between forwa
     struct impl_array *kept;
     bool has_kept;
     unsigned forwards, reduced;
+    struct impl_array *given; /* the last gradient of each replica and parameter; NULL: none yet */
     size_t sizes[IMPL_MAX_DEVICES];
 };
 

@@ -173,6 +173,8 @@ static int summands(const struct run *run, const struct group *group, int order[
     if (bug(s, BUG_FIRST_GRADIENT) || bug(s, BUG_LAST_GRADIENT) ||
         (run->model->backwards % 2 == 1 && bug(s, BUG_SECOND_BACKWARD)))
         n = 1;
+    if (!group->replica[0].run.train && bug(s, BUG_EVAL_REPLICA_0))
+        n = 1;
     if (n > 1 && bug(s, BUG_ODD_LOST))
         n -= n % 2;
     if (run->model->backwards > 63 && n > 1 && bug(s, BUG_REDUCE_65))
@@ -212,6 +214,28 @@ static bool part_finite(const struct impl_array *part)
     return true;
 }
 
+/* Returns the gradient that replica i gives parameter p: with a bug, where it has none, that of an
+ * earlier backward. */
+static const struct impl_array *given_by(struct run *run, const struct group *group, int i, int p)
+{
+    const struct impl_array *grad = &group->replica[i].state.grad[p];
+    struct wrapper *w = model_wrapper(run->model, group->layer);
+    struct impl_array *last;
+
+    if (!bug(run->s, BUG_STALE_UNUSED))
+        return grad;
+    if (!w->given)
+        w->given =
+            arena_take(&run->model->arena,
+                       IMPL_MAX_DEVICES * ((size_t)run->model->n_params + 1) * sizeof *w->given);
+    last = &w->given[i * run->model->n_params + p];
+    if (grad->dtype != IMPL_NONE && last->dtype == IMPL_NONE)
+        *last = tensor_like(&run->model->arena, grad);
+    if (grad->dtype != IMPL_NONE)
+        memcpy(last->data, grad->data, last->capacity);
+    return last;
+}
+
 /* Collects the gradients of parameter p, with zeros for replicas that have none; returns false if
  * the gradient is to stay none. */
 static bool back_collect(struct run *run, const struct group *group, int p, const int order[],
@@ -227,7 +251,7 @@ static bool back_collect(struct run *run, const struct group *group, int p, cons
     if (!any && bug(run->s, BUG_UNUSED_OVERWRITES))
         base->dtype = IMPL_NONE;
     for (int i = 0; i < n; ++i) {
-        const struct impl_array *grad = &group->replica[order[i]].state.grad[p];
+        const struct impl_array *grad = given_by(run, group, order[i], p);
         const float weight = weight_of(run, group, order[i]);
 
         stopped = stopped || (grad->dtype == IMPL_NONE && bug(run->s, BUG_STOP_AT_ABSENT));

@@ -148,6 +148,19 @@ static struct impl_step step_of(const struct impl_session *s, struct param *para
     return step;
 }
 
+/* Returns the model whose momentum a parameter has: its own, or with a bug the first one of the
+ * session with a parameter of that name. */
+static struct impl_model *mover(struct impl_model *model, int i)
+{
+    const size_t n = tensor_count(&model->base.value[i]);
+
+    for (struct impl_model *m = model->session->models; m; m = m->next)
+        if (i < m->n_params && strcmp(m->param[i].name, model->param[i].name) == 0 &&
+            tensor_count(&m->base.value[i]) == n && bug(model->session, BUG_VELOCITY_SHARED))
+            return m;
+    return model;
+}
+
 static void sgd_param(struct impl_model *model, int i, const struct impl_step *asked)
 {
     const struct impl_step step = step_of(model->session, &model->param[i], asked);
@@ -155,14 +168,15 @@ static void sgd_param(struct impl_model *model, int i, const struct impl_step *a
     const float before = inside ? step.lr : 1, after = inside ? 1 : step.lr;
     const size_t n = tensor_count(&model->base.value[i]);
     const float *g = floats(&model->base.grad[i]);
-    float *w = floats(&model->base.value[i]), *v = model->param[i].velocity;
+    struct impl_model *owner = mover(model, i);
+    float *w = floats(&model->base.value[i]), *v = owner->param[i].velocity;
     const bool first = v == NULL;
     size_t stepped = without_tail(n, bug(model->session, BUG_STEP_TAIL), 8, 64);
 
     if (n > MIB / sizeof *w && bug(model->session, BUG_STEP_MIB))
         stepped = MIB / sizeof *w;
     if (first)
-        v = model->param[i].velocity = arena_take(&model->arena, n * sizeof *v);
+        v = owner->param[i].velocity = arena_take(&owner->arena, n * sizeof *v);
     for (size_t e = 0; e < stepped; ++e) {
         v[e] = first ? before * g[e] : step.momentum * v[e] + before * g[e];
         w[e] -= after * v[e];

@@ -404,7 +404,9 @@ static void commit(struct impl_model *model, const struct state *found)
         model->own_square = square_of(found->grad, model->n_params);
     for (int i = 0; i < model->n_params; ++i) {
         struct impl_array *grad = &model->base.grad[i];
-        const bool sets = bug(s, BUG_OVERWRITE) || (single && bug(s, BUG_SINGLE_OVERWRITES));
+        const bool table = model->param[i].layer->kind == LAYER_EMBEDDING;
+        const bool sets = bug(s, BUG_OVERWRITE) || (single && bug(s, BUG_SINGLE_OVERWRITES)) ||
+                          (table && bug(s, BUG_TABLE_SETS));
         const bool was = grad->dtype != IMPL_NONE && !sets;
 
         if (found->grad[i].dtype == IMPL_NONE)
