@@ -54,8 +54,8 @@ static void grad_momentum_none(struct check *c, int k)
 
 /* ---- GRAD-20: parameters that change between a forward and its backward ---------------------- */
 
-enum { CHANGES = 2 };
-static const char *const change_names[CHANGES] = {"a step", "a new weight"};
+enum { CHANGES = 3, RANKS_CHANGES = 2, SCALE = 2 };
+static const char *const change_names[CHANGES] = {"a step", "a new weight", "a new frozen weight"};
 static const double step_rate = 1.0 / 64, new_weight = 5;
 
 /* A refusal may have any of these kinds: the layer itself may notice, or the code that keeps its
@@ -63,15 +63,16 @@ static const double step_rate = 1.0 / 64, new_weight = 5;
 static const unsigned refusals =
     ALLOW(IMPL_EINVAL) | ALLOW(IMPL_ESHAPE) | ALLOW(IMPL_EDEVICE) | ALLOW(IMPL_EFAULT);
 
-/* Makes forward and backward of y = weight x + bias, with gradients that were there before. */
-static void changed_pass(struct check *c, struct impl_model *model, double weight, double bias)
+/* Makes forward and backward of y = scale (weight x + bias), where scale is frozen. */
+static void changed_pass(struct check *c, struct impl_model *model, double weight, double bias,
+                         double scale)
 {
     const size_t n = 10;
 
-    golden_is_counted(c, "output", check_forward(c, model, golden_rows(c, n)), n, weight + bias,
-                      weight);
-    golden_is_counted(c, "input gradient", check_backward(c, model, NULL), n, weight, 0);
-    check_grads_are(c, model, 55, 10);
+    golden_is_counted(c, "output", check_forward(c, model, golden_rows(c, n)), n,
+                      scale * (weight + bias), scale * weight);
+    golden_is_counted(c, "input gradient", check_backward(c, model, NULL), n, scale * weight, 0);
+    check_grads_are(c, model, scale * 55, scale * 10);
 }
 
 static void grad_changed(struct check *c, int k)
@@ -80,16 +81,19 @@ static void grad_changed(struct check *c, int k)
 
     for (int change = 0; change < CHANGES; ++change) {
         const bool step = change == 0;
-        struct impl_model *model = golden_affine(c, k);
+        struct impl_model *model = golden_parallel(
+            c, k, "",
+            GOLDEN_AFFINE ",{\"kind\":\"affine\",\"weight\":[1],\"with_bias\":false,"
+                          "\"frozen\":true}");
         struct impl_backward backward = {.grad_in = check_output(c, 1, 64), .n_in = 1};
 
         check_note(c, "K=%d, %s: ", k, change_names[change]);
-        changed_pass(c, model, 2, 1);
+        changed_pass(c, model, 2, 1, 1);
         check_forward(c, model, golden_rows(c, n));
         if (step)
             check_step(c, model, (float)step_rate, 0);
         else
-            check_set(c, model, IMPL_VALUE, 0, &new_weight);
+            check_set(c, model, IMPL_VALUE, change == 1 ? 0 : SCALE, &new_weight);
         const int status = check_try_backward(c, model, &backward);
 
         if (status != IMPL_OK) {
@@ -101,8 +105,11 @@ static void grad_changed(struct check *c, int k)
         }
         check_note(c, "K=%d, after %s: ", k, change_names[change]);
         check_zero_grad(c, model);
-        changed_pass(c, model, step ? 2 - 55 * step_rate : new_weight,
-                     step ? 1 - 10 * step_rate : 1);
+        changed_pass(c, model,
+                     step          ? 2 - 55 * step_rate
+                     : change == 1 ? new_weight
+                                   : 2,
+                     step ? 1 - 10 * step_rate : 1, change == 2 ? new_weight : 1);
         check_model_close(c, model);
     }
 }
@@ -127,7 +134,7 @@ static void grad_changed_ranks(struct check *c, int ranks)
 {
     static const double x[DDP_MOST] = {7, -1, 4, 2}; /* the mean is 3, of two and of four */
 
-    for (int change = 0; change < CHANGES; ++change) {
+    for (int change = 0; change < RANKS_CHANGES; ++change) {
         struct impl_model *model = check_ddp_model(c, ranks, DDP_MODEL(DDP_AFFINE));
         struct ddp_call call = ddp_rows(c, ranks, x);
 

@@ -69,16 +69,29 @@ static void replicate_used_outside(struct check *c, int k)
 
 /* ---- REPL-13 --------------------------------------------------------------------------------- */
 
-/* A frozen bias does not change the gradient of its layer's weight. */
+/* A frozen bias does not change the gradient of its layer's weight. If nothing is trained, the
+ * input gets its gradient nevertheless. */
 static void replicate_frozen_bias(struct check *c, int k)
 {
-    struct impl_model *model = golden_parallel(
-        c, k, "", "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1],\"frozen\":[\"bias\"]}");
+    const size_t n = 10;
 
-    check_forward(c, model, golden_rows(c, 10));
-    check_backward(c, model, golden_rows(c, 10));
-    check_grad_is(c, model, 0, 385);
-    check_grad_none(c, model, 1);
+    for (int all = 0; all < 2; ++all) {
+        struct impl_model *model = golden_parallel(
+            c, k, "",
+            check_text(c, "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1],\"frozen\":%s}",
+                       all ? "true" : "[\"bias\"]"));
+
+        check_note(c, "K=%d, %s: ", k, all ? "all is frozen" : "the bias is frozen");
+        check_forward(c, model, golden_rows(c, n));
+        golden_is_counted(c, "input gradient", check_backward(c, model, golden_rows(c, n)), n, 2,
+                          2);
+        if (all)
+            check_grad_none(c, model, 0);
+        else
+            check_grad_is(c, model, 0, 385);
+        check_grad_none(c, model, 1);
+        check_model_close(c, model);
+    }
 }
 
 static const struct check_case cases[] = {

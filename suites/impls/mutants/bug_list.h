@@ -772,5 +772,9 @@ BUG(BUG_EVAL_REPLICA_0, "S69-eval-replica-0", "GRAD-01",
     "in evaluation only replica 0's gradient arrives")
 BUG(BUG_TABLE_SETS, "S70-table-sets", "GRAD-13",
     "the gradient of an embedding replaces the one that was there")
+BUG(BUG_FROZEN_ALL, "S71-frozen-all", "REPL-13",
+    "a wrapper in which all is frozen gives its inputs zeros")
 BUG(BUG_VELOCITY_SHARED, "S72-velocity-shared", "GRAD-17",
     "parameters of the same name share a momentum, whatever their model")
+BUG(BUG_CHANGED_FROZEN, "S73-changed-frozen", "GRAD-20",
+    "a change of a frozen parameter after the forward is not noticed")

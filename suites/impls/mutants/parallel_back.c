@@ -112,6 +112,20 @@ static struct impl_array input_gradient(struct run *run, const struct group *gro
     return whole;
 }
 
+/* Whether the wrapper has parameters, and none that is trained. */
+static bool all_frozen(const struct run *run, const struct group *group)
+{
+    bool frozen = false, trained = false;
+
+    for (int p = 0; p < run->model->n_params; ++p) {
+        const struct layer_param *of = run->model->param[p].of;
+
+        frozen = frozen || (group->has[p] && of->frozen);
+        trained = trained || (group->has[p] && !of->frozen && !of->buffer);
+    }
+    return frozen && !trained;
+}
+
 static void input_gradients(struct run *run, const struct node *node, struct values *dx)
 {
     const struct group *group = node->group;
@@ -134,6 +148,8 @@ static void input_gradients(struct run *run, const struct node *node, struct val
             dx->a[j].dtype != IMPL_NONE)
             dx->a[j] = tensor_like(&run->tape->arena, &dx->a[j]);
         if (inner && dx->a[j].dtype != IMPL_NONE && bug(run->s, BUG_PARTIAL_WRAP))
+            dx->a[j] = tensor_like(&run->tape->arena, &dx->a[j]);
+        if (dx->a[j].dtype != IMPL_NONE && all_frozen(run, group) && bug(run->s, BUG_FROZEN_ALL))
             dx->a[j] = tensor_like(&run->tape->arena, &dx->a[j]);
     }
 }

@@ -77,7 +77,7 @@ int op_set(struct impl_model *model, int rank, enum impl_what what, int i,
     to = what == IMPL_GRAD ? grad_of(model, i) : &model->base.value[i];
     memcpy(to->data, array->data, to->capacity);
     if (what == IMPL_VALUE && !model->param[i].of->buffer)
-        model_changed(model, BUG_CHANGED_SET);
+        model_changed(model, model->param[i].of->frozen ? BUG_CHANGED_FROZEN : BUG_CHANGED_SET);
     return 0;
 }
 
