@@ -120,6 +120,44 @@ static void only_devices(struct check *c, int k)
     }
 }
 
+/* The output is two tensors, or a number of each replica: their gradients come back, too. */
+static void only_outputs(struct check *c, int k)
+{
+    const size_t n = 9, twice = 18;
+    size_t size[IMPL_MAX_DEVICES];
+    const int m = check_shards(n, k, size);
+
+    for (int device = IMPL_HOST; device < golden_places(c); ++device) {
+        const char *where = output_device(c, device);
+        struct impl_model *rows =
+            golden_parallel(c, k, where, GOLDEN_AFFINE ",{\"kind\":\"fork\"}");
+        struct impl_model *sums = golden_parallel(c, k, where, GOLDEN_AFFINE ",{\"kind\":\"sum\"}");
+        struct golden_call call = {.in = {golden_rows(c, n)}, .n_in = 1};
+        const struct impl_array *g[2] = {golden_rows(c, n), golden_rows(c, twice)};
+        double dx[9], up[IMPL_MAX_DEVICES], dw = 0, db = 0;
+
+        check_note(c, "K=%d, output on %d, two outputs: ", k, device);
+        golden_forward(c, rows, &call);
+        /* the rows 2i and 2i + 1 of the second one have 4i + 3 together */
+        golden_is_counted(c, "input gradient", golden_backward(c, rows, &call, g), n, 8, 10);
+        for (int s = 0, row = 0; s < m; ++s) {
+            up[s] = 5 - 3 * s;
+            for (size_t i = 0; i < size[s]; ++i, ++row) {
+                dx[row] = 2 * up[s];
+                dw += up[s] * (row + 1);
+                db += up[s];
+            }
+        }
+        check_note(c, "K=%d, output on %d, sums: ", k, device);
+        golden_forward(c, sums, &call);
+        g[0] = k == 1 ? check_array(c, 0, NULL, up) : check_vector(c, (size_t)m, up);
+        golden_is_vector(c, "input gradient", golden_backward(c, sums, &call, g), n, dx);
+        check_grads_are(c, sums, dw, db);
+        check_model_close(c, rows);
+        check_model_close(c, sums);
+    }
+}
+
 /* ---- OUT-04: one device ---------------------------------------------------------------------- */
 
 static void one_device(struct check *c)
@@ -205,6 +243,7 @@ static const struct check_case cases[] = {
     {"OUT-02.values", "OUT-02", MUST, OBSERVED, DP, PARALLEL, 1, .each = anywhere_values},
     {"OUT-02.device", "OUT-02", MUST, REPORTED, DP, PARALLEL, 2, .each = anywhere_device},
     {"OUT-03.values", "OUT-03", MUST, OBSERVED, DP, PARALLEL, 1, .each = only_values},
+    {"OUT-03.outputs", "OUT-03", MUST, OBSERVED, DP, PARALLEL, 1, .each = only_outputs},
     {"OUT-03.devices", "OUT-03", MUST, REPORTED, DP, PARALLEL, 1, .each = only_devices},
     {"OUT-04.ignored", "OUT-04", MUST, REPORTED, DP, PARALLEL, 1, one_device, 0, IMPL_SINGLE_OUTPUT,
      IMPL_IGNORE},

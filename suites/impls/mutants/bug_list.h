@@ -778,3 +778,7 @@ BUG(BUG_VELOCITY_SHARED, "S72-velocity-shared", "GRAD-17",
     "parameters of the same name share a momentum, whatever their model")
 BUG(BUG_CHANGED_FROZEN, "S73-changed-frozen", "GRAD-20",
     "a change of a frozen parameter after the forward is not noticed")
+BUG(BUG_OUTPUT_SCALARS, "S74-output-scalars", "OUT-03",
+    "with output_device every replica gets the gradient of the first scalar")
+BUG(BUG_OUTPUT_FURTHER, "S75-output-further", "OUT-03",
+    "with output_device gradients of further outputs are lost")

@@ -10,6 +10,9 @@
 static int send_gradient(struct run *run, struct group *group, int j, const struct impl_array *g)
 {
     const bool scalars = group->replica[0].out.a[j].ndim == 0;
+    const bool placed = group->layer->output_device != IMPL_NOWHERE;
+    const bool first = scalars && (bug(run->s, BUG_SCALAR_GRADIENT) ||
+                                   (placed && bug(run->s, BUG_OUTPUT_SCALARS)));
     const int dim = bug(run->s, BUG_DIM_NOT_IN_BACKWARD) || scalars ? 0 : group->dim;
     struct impl_array pieces[IMPL_MAX_DEVICES];
     size_t size[IMPL_MAX_DEVICES];
@@ -34,8 +37,7 @@ static int send_gradient(struct run *run, struct group *group, int j, const stru
         const struct impl_array *out = &group->replica[i].out.a[j];
         struct impl_array *piece = &group->replica[i].g.a[j];
 
-        *piece = i < n ? pieces[bug(run->s, BUG_SCALAR_GRADIENT) && scalars ? 0 : i]
-                       : tensor_like(&run->tape->arena, out);
+        *piece = i < n ? pieces[first ? 0 : i] : tensor_like(&run->tape->arena, out);
         if (out->ndim == 0)
             piece->ndim = 0;
         if (!same_shape(piece, out)) /* only with bugs */
@@ -54,7 +56,9 @@ static int send_gradients(struct run *run, struct group *group, const struct val
     }
     for (int j = 0; status == 0 && j < g->n; ++j) {
         struct replica *first = &group->replica[0];
-        const bool lost = j > 0 && bug(run->s, BUG_FIRST_OUTPUT_ONLY);
+        const bool placed = group->layer->output_device != IMPL_NOWHERE;
+        const bool lost = j > 0 && (bug(run->s, BUG_FIRST_OUTPUT_ONLY) ||
+                                    (placed && bug(run->s, BUG_OUTPUT_FURTHER)));
 
         for (int i = 0; i < group->m; ++i)
             group->replica[i].g.a[j] = tensor_none();
