@@ -209,10 +209,13 @@ static void comp_wrapper_keeps(struct check *c, int k)
     golden_unharmed(c, model);
 }
 
+/* The third parameter is a buffer that counts the forwards. */
 static void comp_functional(struct check *c, int k)
 {
     const size_t n = 10;
-    struct impl_model *model = golden_parallel(c, k, "\"functional\":true,", GOLDEN_AFFINE);
+    const bool kept = k == 1 || check_choice(c, IMPL_REPLICA_0) == IMPL_ALIAS;
+    struct impl_model *model =
+        golden_parallel(c, k, "\"functional\":true,", GOLDEN_AFFINE ",{\"kind\":\"counter\"}");
     const double w = 2 - 385.0 / 64, b = 1 - 55.0 / 64;
 
     golden_prefill(c, model);
@@ -223,6 +226,7 @@ static void comp_functional(struct check *c, int k)
     check_step(c, model, 1.0f / 64, 0);
     golden_is_counted(c, "output after a step", check_forward(c, model, golden_rows(c, n)), n,
                       w + b, w);
+    check_value_is(c, model, 2, kept ? 3 : 0);
 }
 
 /* The function does not move the module, not even to a single device. */
@@ -263,6 +267,9 @@ static void comp_functional_dim(struct check *c, int k)
 
 static void comp_functional_output(struct check *c, int k)
 {
+    struct impl_model *usual = golden_parallel(c, k, "\"functional\":true,", GOLDEN_AFFINE);
+
+    check_device(c, "output", check_forward(c, usual, golden_rows(c, 10)), golden_ids(c, k)[0]);
     for (int device = IMPL_HOST; device < golden_places(c); ++device) {
         struct impl_model *model = golden_parallel(
             c, k, check_text(c, "\"functional\":true,\"output_device\":%d,", device),

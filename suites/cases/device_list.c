@@ -155,7 +155,8 @@ static void dev_all(struct check *c)
     const int k = check_devices(c);
     const size_t n = 2 * (size_t)k - 1, m = (size_t)k;
     struct impl_model *model = check_model(
-        c, "{\"layers\":[{\"kind\":\"parallel\",\"layers\":[{\"kind\":\"sum_rows\"}]}]}");
+        c, "{\"layers\":[{\"kind\":\"parallel\",%s\"layers\":[{\"kind\":\"sum_rows\"}]}]}",
+        check_variant(c) == 1 ? "\"functional\":true," : "");
     double y[IMPL_MAX_DEVICES], dx[2 * IMPL_MAX_DEVICES], g[IMPL_MAX_DEVICES];
 
     for (int s = 0; s < k; ++s) {
@@ -274,6 +275,8 @@ static const struct check_case cases[] = {
     {"DEV-04.apart", "DEV-04", MUST, OBSERVED, DP, PARALLEL, 1, .each = dev_inputs_apart},
     {"DEV-04.integers", "DEV-04", MUST, OBSERVED, DP, PARALLEL, 1, .each = dev_integers},
     {"DEV-05.all", "DEV-05", MUST, OBSERVED, DP, PARALLEL, 1, dev_all},
+    {"DEV-05.functional", "DEV-05", MUST, OBSERVED, DP, PARALLEL | IMPL_CAP_FUNCTIONAL, 1, dev_all,
+     .variant = 1},
     {"DEV-05.order", "DEV-05", MUST, REPORTED, DP, PARALLEL, 1, dev_all_order},
     {"DEV-07.refused", "DEV-07", MUST_REFUSE, OBSERVED, DP, PARALLEL, 1, dev_duplicates_refused, 0,
      IMPL_DUPLICATES, IMPL_REFUSE},

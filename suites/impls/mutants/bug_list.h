@@ -782,3 +782,9 @@ BUG(BUG_OUTPUT_SCALARS, "S74-output-scalars", "OUT-03",
     "with output_device every replica gets the gradient of the first scalar")
 BUG(BUG_OUTPUT_FURTHER, "S75-output-further", "OUT-03",
     "with output_device gradients of further outputs are lost")
+BUG(BUG_FUNCTIONAL_CLONES, "S76-functional-clones", "COMP-06",
+    "the functional form loses what replica 0 writes to a buffer")
+BUG(BUG_FUNCTIONAL_DEFAULT, "S77-functional-default", "COMP-06",
+    "the functional form's output lies on device 0 unless it is told otherwise")
+BUG(BUG_FUNCTIONAL_ONE, "S78-functional-one", "DEV-05",
+    "the functional form without device_ids runs on the first device alone")

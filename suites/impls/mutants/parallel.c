@@ -83,7 +83,8 @@ static void parallel_replicate(struct run *run, struct group *group)
 {
     struct arena *arena = &run->tape->arena;
     const int n_params = run->model->n_params, d0 = group->ids[0];
-    const bool clones = run->s->dialect[IMPL_REPLICA_0] == IMPL_CLONE;
+    const bool clones = run->s->dialect[IMPL_REPLICA_0] == IMPL_CLONE ||
+                        (group->layer->functional && bug(run->s, BUG_FUNCTIONAL_CLONES));
     struct wrapper *w = model_wrapper(run->model, group->layer);
     struct impl_array *src = arena_take(arena, ((size_t)n_params + 1) * sizeof *src), *copies;
     int n = 0;
@@ -285,6 +286,8 @@ static void group_ids(const struct run *run, const struct layer *layer, struct g
 
     group->layer = layer;
     group->k = all ? run->s->devices : layer->n_ids;
+    if (all && layer->functional && bug(run->s, BUG_FUNCTIONAL_ONE))
+        group->k = 1;
     group->dim = bug(run->s, BUG_SECOND_DIM) && first ? first->layer->dim : layer->dim;
     if (bug(run->s, BUG_DIM_IGNORED) || (layer->functional && bug(run->s, BUG_FUNCTIONAL_DIM)))
         group->dim = 0;

@@ -139,7 +139,7 @@ static int output_device(const struct run *run, const struct group *group)
     if (group->layer->output_device == IMPL_HOST && bug(run->s, BUG_OUTPUT_HOST_IGNORED))
         return group->ids[0];
     if (group->layer->output_device == IMPL_NOWHERE)
-        return group->ids[0];
+        return group->layer->functional && bug(run->s, BUG_FUNCTIONAL_DEFAULT) ? 0 : group->ids[0];
     if (group->layer->output_device > 4 && bug(run->s, BUG_OUTPUT_DEVICE_5))
         return group->ids[0];
     return group->layer->output_device;
