@@ -788,3 +788,9 @@ BUG(BUG_FUNCTIONAL_DEFAULT, "S77-functional-default", "COMP-06",
     "the functional form's output lies on device 0 unless it is told otherwise")
 BUG(BUG_FUNCTIONAL_ONE, "S78-functional-one", "DEV-05",
     "the functional form without device_ids runs on the first device alone")
+BUG(BUG_NORM_NO_GRAD, "S79-norm-no-grad", "BUF-02",
+    "running statistics do not move without grad mode")
+BUG(BUG_NORM_FROZEN, "S80-norm-frozen", "BUF-02",
+    "running statistics of a frozen batch norm do not move")
+BUG(BUG_EVAL_WRITTEN, "S81-eval-written", "BUF-05",
+    "replicas evaluate with old statistics when these were written by hand")

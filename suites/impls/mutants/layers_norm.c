@@ -70,6 +70,14 @@ static double norm_factor_of(const struct run *run, const struct layer *layer, d
     return 1 / sqrt(variance + eps);
 }
 
+/* Whether training moves the running statistics, which bugs keep where they are. */
+static bool moves(const struct run *run, const struct layer *layer)
+{
+    if (!run->grad && bug(run->s, BUG_NORM_NO_GRAD))
+        return false;
+    return !(layer->param[WEIGHT].frozen && bug(run->s, BUG_NORM_FROZEN));
+}
+
 static void norm_normalise(struct run *run, const struct node *node, size_t c, float *const param[])
 {
     const struct layer *layer = node->layer;
@@ -91,7 +99,7 @@ static void norm_normalise(struct run *run, const struct node *node, size_t c, f
 
         floats(&node->out.a[0])[i] = (float)(v * (double)param[WEIGHT][c] + (double)param[BIAS][c]);
     }
-    if (run->train)
+    if (run->train && moves(run, layer))
         norm_move(run, layer, c, &m, param[MEAN], param[VARIANCE]);
 }
 
@@ -221,7 +229,10 @@ static void keep_seen(const struct run *run, const struct group *group, int node
     const struct layer *layer = group->replica[0].tape.node[node].layer;
     const int p = param_index(run->model, layer, 0);
     float **kept = &run->model->param[p].seen;
-    const bool first = !run->train && !*kept && bug(run->s, BUG_EVAL_FIRST);
+    const bool written = bug(run->s, BUG_EVAL_WRITTEN);
+    if (written && run->train)
+        *kept = NULL;
+    const bool first = !run->train && !*kept && (written || bug(run->s, BUG_EVAL_FIRST));
     const bool batch = run->train && bug(run->s, BUG_EVAL_BATCH);
 
     if (!first && !batch)
