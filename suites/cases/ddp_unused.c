@@ -21,19 +21,22 @@ enum { USES = sizeof uses / sizeof uses[0] };
 
 /* A rank that does not use the parameter gives zero, and the divisor stays R. The second time
  * gradients are not zeroed: those that are there are reduced as well, also if the parameter was not
- * used. */
+ * used. From step 2 on each rank uses the other parameter. */
 static void ddp_unused_on_some(struct check *c)
 {
     for (int k = 0; k < USES; ++k) {
         const struct uses *use = &uses[k];
         struct impl_model *model = check_ddp_model(c, use->ranks, branch);
-        double mean[2] = {0, 0};
 
-        for (int r = 0; r < use->ranks; ++r)
-            mean[use->x[r] > 0] += use->x[r] / use->ranks;
         for (int turn = 0; turn < 4; ++turn) {
-            struct ddp_call call = ddp_rows(c, use->ranks, use->x);
+            double x[DDP_MOST], mean[2] = {0, 0};
+            struct ddp_call call;
 
+            for (int r = 0; r < use->ranks; ++r) {
+                x[r] = turn < 2 ? use->x[r] : -use->x[r];
+                mean[x[r] > 0] += x[r] / use->ranks;
+            }
+            call = ddp_rows(c, use->ranks, x);
             check_note(c, "setting %d, step %d: ", k, turn);
             if (turn % 2 == 0)
                 check_zero_grad(c, model);

@@ -794,3 +794,5 @@ BUG(BUG_NORM_FROZEN, "S80-norm-frozen", "BUF-02",
     "running statistics of a frozen batch norm do not move")
 BUG(BUG_EVAL_WRITTEN, "S81-eval-written", "BUF-05",
     "replicas evaluate with old statistics when these were written by hand")
+BUG(BUG_DDP_UNUSED_LAST, "S82-ddp-unused-last", "DDP-21",
+    "a rank that does not use a parameter gives what it gave for it last")

@@ -150,6 +150,7 @@ static int list_trained(struct ranks *ranks, struct arena *arena, struct impl_er
         rank->ready = arena_take(arena, n);
         rank->used = arena_take(arena, n);
         rank->left = arena_take(arena, n * sizeof *rank->left);
+        rank->last = arena_take(arena, n * sizeof *rank->last);
         rank->launch = arena_take(arena, n * sizeof *rank->launch);
     }
     return ranks->n_trained > 0 ? 0 : impl_fail(err, IMPL_EINVAL, "there is nothing to train");

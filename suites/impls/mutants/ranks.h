@@ -29,6 +29,7 @@ struct rank {
     int n_launches;
     bool counting; /* this backward will be reduced */
     bool torn;     /* BUG_RANK_TORN: the last one failed */
+    float **last;  /* BUG_DDP_UNUSED_LAST: gradients, by trained parameter; NULL: none yet */
 };
 
 struct ranks {

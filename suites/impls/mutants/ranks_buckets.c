@@ -105,6 +105,18 @@ static size_t place_of(const struct ranks *ranks, int t, size_t e)
     return of->by_columns ? e % rows * columns + e / rows : e;
 }
 
+/* For a bug: returns the gradient that was found, or that of an earlier backward if none was. */
+static const float *found_before(const struct rank *rank, int t, const float *found, size_t n)
+{
+    float **last = &rank->last[t];
+
+    if (found && !*last)
+        *last = arena_take(&rank->model->arena, n * sizeof **last);
+    if (found)
+        memcpy(*last, found, n * sizeof **last);
+    return *last;
+}
+
 /* Copies the gradient of one parameter into the bucket. Returns its number of elements. */
 static size_t hand_over(const struct ranks *ranks, const struct rank *rank,
                         const struct impl_array *grad, int t, float values[])
@@ -113,9 +125,11 @@ static size_t hand_over(const struct ranks *ranks, const struct rank *rank,
     const struct impl_array *old = &rank->model->base.grad[ranks->param[t]];
     const bool lost = bug(s, BUG_DDP_NO_SYNC_LOST) || (ranks->n == 7 && bug(s, BUG_DDP_SEVEN_LOST));
     const float *before = old->dtype != IMPL_NONE && !lost ? floats(old) : NULL;
-    const float *found = grad->dtype != IMPL_NONE ? floats(grad) : NULL;
     const float scale = scale_of(ranks);
     const size_t n = trained_count(ranks, t);
+    const float *found = grad->dtype != IMPL_NONE ? floats(grad) : NULL;
+    if (bug(s, BUG_DDP_UNUSED_LAST))
+        found = found_before(rank, t, found, n);
     const bool plain =
         !bug(s, BUG_DDP_NOT_FINITE) && !bug(s, BUG_RANKS_NAN) && !bug(s, BUG_RANKS_DENORMAL);
 
