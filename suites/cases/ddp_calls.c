@@ -57,35 +57,37 @@ static void ddp_calls_keywords(struct check *c, int ranks)
 /* ---- DDP-34: what the module returns is returned --------------------------------------------- */
 
 /* A tensor of two rows, then a dictionary of that and of its rows doubled, of which one gets no
- * gradient. */
+ * gradient; then a tuple of one tensor. */
 static void ddp_calls_returned(struct check *c, int ranks)
 {
-    for (int form = 0; form < 2; ++form) {
+    static const char *const words[] = {"tensor", "dict", "tuple"};
+
+    for (int form = 0; form < 3; ++form) {
+        const bool two = form == 1;
         struct impl_model *model = check_ddp_model(
             c, ranks,
             check_text(c, "{\"device\":-1,\"returns\":\"%s\",\"layers\":[" DDP_AFFINE "%s]}",
-                       form == 0 ? "tensor" : "dict", form == 0 ? "" : ",{\"kind\":\"fork\"}"));
+                       words[form], two ? ",{\"kind\":\"fork\"}" : ""));
 
         for (int turn = 0; turn < 2; ++turn) {
-            struct ddp_call call = {.ranks = ranks, .n_in = 1, .n_out = 1 + form};
+            struct ddp_call call = {.ranks = ranks, .n_in = 1, .n_out = two ? 2 : 1};
 
-            check_note(c, "R=%d, %s, step %d: ", ranks, form == 0 ? "a tensor" : "a dictionary",
-                       turn);
+            check_note(c, "R=%d, a %s, step %d: ", ranks, words[form], turn);
             for (int r = 0; r < ranks; ++r) {
                 const double x[] = {rows[r], other[r]}, g[] = {1, 0, 1, 0};
 
                 call.in[r][0] = check_vector(c, 2, x);
-                call.g[r][form] = check_vector(c, form == 0 ? 2 : 4, g);
+                call.g[r][two ? 1 : 0] = check_vector(c, two ? 4 : 2, g);
             }
             ddp_fresh_pass(c, model, &call);
             for (int r = 0; r < ranks; ++r)
                 check_values(c, check_text(c, "output of rank %d", r), call.out[r][0], 2,
                              (const double[]){2 * rows[r] + 1, 2 * other[r] + 1});
-            if (form == 0)
-                ddp_grads_are(c, model, ranks, calls_mean_of(rows, ranks), 1);
-            else
+            if (two)
                 ddp_grads_are(c, model, ranks,
                               calls_mean_of(rows, ranks) + calls_mean_of(other, ranks), 2);
+            else
+                ddp_grads_are(c, model, ranks, calls_mean_of(rows, ranks), 1);
         }
         check_model_close(c, model);
     }

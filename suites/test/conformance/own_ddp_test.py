@@ -191,6 +191,16 @@ class Tuples(Right):
     def __call__(self, *inputs, **named):
         return tuple(super().__call__(*inputs, **named))
 
+class Lists(Right):
+    def __call__(self, *inputs, **named):
+        outputs = super().__call__(*inputs, **named)
+        return list(outputs) if isinstance(outputs, tuple) else outputs
+
+class Unpacks(Right):
+    def __call__(self, *inputs, **named):
+        outputs = super().__call__(*inputs, **named)
+        return outputs[0] if isinstance(outputs, tuple) and len(outputs) == 1 else outputs
+
 class Enables(Right):
     def __call__(self, *inputs, **named):
         with torch.enable_grad():
@@ -377,6 +387,8 @@ FAILS_CALLED = {
     "NamesTurned": {"DDP-34.keywords"},
     "NamesDetached": {"DDP-34.keywords"},
     "Tuples": {"DDP-34.returned"},
+    "Lists": {"DDP-34.returned"},
+    "Unpacks": {"DDP-34.returned"},
     "Enables": {"DDP-34.modes"},
     "Untrained": {"DDP-34.modes"},
     "NonesLost": {"DDP-34.keywords"},

@@ -60,7 +60,7 @@ class Block(Sequence):
     recorded = True
     find_unused = inner_no_sync = no_sync_backward = False
     keywords = 0
-    returns = "tuple"
+    returns = ""  # a tuple, and the layer may return any sequence, or the only tensor
 
     def __init__(self, layers: list[torch.nn.Module], log: Log):
         super().__init__(layers)
@@ -103,6 +103,8 @@ class Block(Sequence):
             return tuple(outputs.values())
         if self.returns == "tensor" and not isinstance(outputs, torch.Tensor):
             raise Refusal("shape", f"the module returned a tensor; the layer {kind_of(outputs)}")
+        if self.returns == "tuple" and not isinstance(outputs, tuple):
+            raise Refusal("shape", f"the module returned a tuple; the layer {kind_of(outputs)}")
         return (outputs,) if isinstance(outputs, torch.Tensor) else tuple(outputs)
 
     def device(self, tensors: Tensors) -> int:
@@ -185,7 +187,7 @@ class Reader:
         block.inner_no_sync = spec.flag("inner_no_sync", False)
         block.no_sync_backward = spec.flag("no_sync_backward", False)
         block.keywords = spec.integer("keywords", 0, 0)
-        block.returns = spec.text("returns", "tuple", ("tuple", "tensor", "dict"))
+        block.returns = spec.text("returns", "", ("tuple", "tensor", "dict"))
         spec.finish()
         for borrower in self.borrowers:
             lender = self.named.get(borrower.of)
