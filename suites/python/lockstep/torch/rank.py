@@ -154,6 +154,9 @@ class RankModel(Model):
     def get(self, what: str, i: int) -> Array | None:
         slot, own = self.slot(i), self.own(what)
         if own is None or slot.buffer:
+            tensor, grad = slot.tensor, slot.tensor.grad
+            if what == "grad" and grad is not None and not tensor.is_contiguous() and grad.stride() != tensor.stride():
+                raise Refusal("fault", f"{slot.name} has the strides {tensor.stride()}, and its gradient {grad.stride()}")
             return super().get(what, i)
         return slot.array(own(slot.name, slot.tensor))
 
