@@ -142,7 +142,7 @@ enum { ROWS = 8192, PARAMETERS = 8192, ROUND = 16, ROUNDS = 5, WARM_UP = 10, IDL
 
 /* A step whose inputs and outputs are made once, so that the memory of the suite does not grow. */
 struct repeated {
-    struct impl_model *model;
+    struct impl_model *model, *failing; /* failing: NULL, or makes each forward before */
     struct impl_forward forward;
     struct impl_backward backward;
 };
@@ -152,6 +152,7 @@ static void repeated_open(struct check *c, struct repeated *r, int k, size_t row
 {
     const size_t bytes = rows * sizeof(float) + 64;
 
+    r->failing = NULL;
     r->model = golden_parallel(c, k, "", layers);
     r->forward = (struct impl_forward){.in = golden_rows(c, rows),
                                        .n_in = 1,
@@ -164,6 +165,11 @@ static void repeated_open(struct check *c, struct repeated *r, int k, size_t row
 static void repeated_steps(struct check *c, struct repeated *r, int times)
 {
     for (int i = 0; i < times; ++i) {
+        struct impl_forward failing = r->forward;
+
+        if (r->failing)
+            check_refused(c, "a forward whose replicas fail",
+                          check_try_forward(c, r->failing, &failing), ALLOW(IMPL_EFAULT));
         check_forward_op(c, r->model, &r->forward);
         if (r->forward.grad)
             check_backward_op(c, r->model, &r->backward);
@@ -193,16 +199,21 @@ static void must_not_grow(struct check *c, struct repeated *r, long long most)
         check_values(c, "input gradient", r->backward.grad_in, n, check_sequence(c, n, 2, 0));
 }
 
-/* A shard has 16 KiB or more here, and a replica 32 KiB. */
+/* A shard has 16 KiB or more here, and a replica 32 KiB. Variant 1: without gradients. Variant 2:
+ * before each step one fails that has done its work. */
 static void resident(struct check *c)
 {
+    static const char failing[] = GOLDEN_AFFINE ",{\"kind\":\"fail\",\"replicas\":[0,1],"
+                                                "\"status\":\"fault\",\"text\":\"each\"}";
     struct repeated r;
 
     if (KEEPS_FREED_MEMORY)
         check_skip(c, "built with a sanitizer that keeps freed memory");
     repeated_open(c, &r, golden_most(c, 2), ROWS,
                   check_text(c, "{\"kind\":\"unused\",\"size\":%d}," GOLDEN_AFFINE, PARAMETERS));
-    r.forward.grad = check_variant(c) == 0;
+    r.forward.grad = check_variant(c) != 1;
+    if (check_variant(c) == 2)
+        r.failing = golden_parallel(c, golden_most(c, 2), "", failing);
     must_not_grow(c, &r, 128 * 1024);
 }
 
@@ -283,6 +294,7 @@ static const struct check_case cases[] = {
     {"COMP-10.input_kept", "COMP-10", MUST, OBSERVED, DP, PARALLEL, 1, .each = comp_input_kept},
     {"COMP-12.resident", "COMP-12", MUST, OBSERVED, DP, PARALLEL, 1, resident},
     {"COMP-12.inference", "COMP-12", MUST, OBSERVED, DP, PARALLEL, 1, resident, .variant = 1},
+    {"COMP-12.failing", "COMP-12", MUST, OBSERVED, DP, PARALLEL, 1, resident, .variant = 2},
     {"COMP-12.idle", "COMP-12", MUST, OBSERVED, DP, PARALLEL, 1, comp_resident_idle},
     {"COMP-12.live", "COMP-12", MAY, REPORTED, DP, MEMORY, 1, comp_live},
     {"COMP-12.live_errors", "COMP-12", MAY, REPORTED, DP, MEMORY, 2, comp_live_errors},

@@ -796,3 +796,4 @@ BUG(BUG_EVAL_WRITTEN, "S81-eval-written", "BUF-05",
     "replicas evaluate with old statistics when these were written by hand")
 BUG(BUG_DDP_UNUSED_LAST, "S82-ddp-unused-last", "DDP-21",
     "a rank that does not use a parameter gives what it gave for it last")
+BUG(BUG_LEAK_FAILED, "S83-leak-failed", "COMP-12", "a forward that fails frees nothing")

@@ -332,7 +332,7 @@ int op_forward(struct impl_model *model, struct impl_forward *op, struct impl_er
             *link = NULL;
         }
     } else {
-        tape_drop(tape, bug(s, BUG_LEAK) || (status == 0 && bug(s, BUG_INFER_LEAK)));
+        tape_drop(tape, bug(s, BUG_LEAK) || bug(s, status == 0 ? BUG_INFER_LEAK : BUG_LEAK_FAILED));
     }
     if (bug(s, BUG_LEAK_SMALL)) {
         enum { CRUMB = 1024 };
