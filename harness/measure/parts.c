@@ -250,7 +250,7 @@ int measure_parts(struct dp_group *group, const struct cell_config *config,
     int status;
 
     dp_slot_describe(dp_group_slot(group, 0), &info);
-    if (!(seconds > 0) || info.lag || session_measurable(config->mode)->wide_blas)
+    if (!(seconds > 0) || info.lag || measure_modes[config->mode].wide_blas)
         return 0;
     products = cli_alloc(1, sizeof *products);
     products->group = group;

@@ -24,11 +24,10 @@ int cell_error(struct record_cell *cell, const struct dp_error *err, enum record
 static int open_reference(const struct cell_config *config, const struct workload_set *set,
                           struct verify **verify, struct text_error *why)
 {
-    const struct measurable *kind = session_measurable(config->mode);
     const int status = verify_open(&config->workload, set, config->rows,
                                    (size_t)cell_replicas(config), config->math, verify, why);
 
-    return status || !kind->verify ? status : kind->verify(*verify, why);
+    return status || !measure_modes[config->mode].ranks ? status : verify_ranks(*verify, why);
 }
 
 static int read_step(struct session *session, const struct workload_set *set, struct dp_error *err)

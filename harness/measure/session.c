@@ -2,24 +2,16 @@
 #include "measure/session.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "descriptor.h"
 #include "numbers/equal.h"
-
-const struct measurable *session_measurable(enum cell_mode mode)
-{
-    static const struct measurable *const rows[CELL_MODES] = {[CELL_PLAIN] = &measure_plain,
-                                                              [CELL_DP] = &measure_dp,
-                                                              [CELL_DDP] = &measure_ddp,
-                                                              [CELL_PLAIN_MT] = &measure_plain_mt};
-
-    return rows[mode];
-}
 
 unsigned session_phases(const struct cell_config *config)
 {
-    return session_measurable(config->mode)->phases |
+    return measure_modes[config->mode].phases |
            (config->host_inputs > 0 ? 1u << RECORD_SCATTER : 0);
 }
 
@@ -36,30 +28,6 @@ size_t session_outputs(const struct session *s)
 float *session_floats(size_t n)
 {
     return n <= SIZE_MAX / sizeof(float) ? malloc(n * sizeof(float)) : NULL;
-}
-
-int session_open_rows(struct dp_slot *slot, const struct workload_row *row, size_t rows,
-                      const void *values, struct dp_tensor *tensor, struct dp_error *err)
-{
-    size_t dim[DP_MAX_DIMS] = {rows};
-    int status;
-
-    memcpy(dim + 1, row->dim, sizeof row->dim);
-    status = dp_tensor_alloc(slot, row->dtype, 1 + row->ndim, dim, tensor, err);
-    return status ? status : dp_tensor_write(tensor, values, err);
-}
-
-void *session_side(const struct session *session, const struct workload_set *set,
-                   enum workload_side side)
-{
-    const struct workload_row row = workload_row(session->workload, side);
-    void *values = session_floats(session->rows * row.width);
-
-    if (values && session->use.fill)
-        session->use.fill(session->use.user, set, side, values);
-    else if (values)
-        workload_fill_side(session->workload, set, side, session->rows, values);
-    return values;
 }
 
 int session_observe(struct session *session, struct dp_module *part, struct dp_error *err)
@@ -80,7 +48,7 @@ int session_open_for(struct session *session, struct dp_group *group,
     int status, n;
 
     memset(session, 0, sizeof *session);
-    session->kind = session_measurable(config->mode);
+    session->kind = &measure_modes[config->mode];
     session->workload = &config->workload;
     session->use = *use;
     session->rows = config->rows;
@@ -142,6 +110,63 @@ int session_open(struct session *session, struct dp_group *group, const struct c
     return session_open_for(session, group, config, &(const struct session_use){.fill = NULL}, err);
 }
 
+/* The rows of all ranks before those of this process, which without ranks has all rows, also if
+ * its group has more processes. */
+static size_t first_row(const struct session *session)
+{
+    size_t rows = 0;
+
+    for (int r = 0; session->kind->ranks && r < dp_group_first(session->group); ++r)
+        rows += session_rank_rows(session, r);
+    return rows;
+}
+
+/* Loads one side of a batch: the rows of every local rank on its device; or all of them on the
+ * host, where each step copies them from. The row numbers of a table are there, like the table. */
+static int load_side(struct session *session, const struct workload_set *set,
+                     enum workload_side side, struct dp_error *err)
+{
+    const struct workload_row row = workload_row(session->workload, side);
+    const size_t bytes = row.width * sizeof(float); /* a number has 4 bytes */
+    const bool on_host =
+        session->host_inputs || (side == WORKLOAD_INPUT && session->workload->is->table);
+    const int first = dp_group_first(session->group);
+    char *values = (char *)session_floats(session->rows * row.width), *from = values;
+    size_t dim[DP_MAX_DIMS], local = 0;
+    int status = 0;
+
+    if (!values)
+        return dp_fail(err, DP_ENOMEM, "no memory for %zu rows of %zu", session->rows, row.width);
+    if (session->use.fill)
+        session->use.fill(session->use.user, set, side, values);
+    else
+        workload_fill_side(session->workload, set, side, session->rows, values);
+    memcpy(dim + 1, row.dim, sizeof row.dim);
+    from += first_row(session) * bytes;
+    for (int r = 0; r < session->n_ranks; ++r)
+        local += session_rank_rows(session, first + r);
+    for (int r = 0; status == 0 && r < (on_host ? 1 : session->n_ranks); ++r) {
+        struct dp_slot *slot = on_host  ? dp_group_host(session->group)
+                               : r == 0 ? session->slot
+                                        : dp_group_slot(session->group, r);
+        struct dp_tensor *to = &session->in[set->index][2 * r + (int)side];
+
+        dim[0] = on_host ? local : session_rank_rows(session, first + r);
+        if ((status = dp_tensor_alloc(slot, row.dtype, 1 + row.ndim, dim, to, err)) == 0)
+            status = dp_tensor_write(to, from, err);
+        from += dim[0] * bytes;
+    }
+    free(values);
+    return status;
+}
+
+int session_load(struct session *session, const struct workload_set *set, struct dp_error *err)
+{
+    const int status = load_side(session, set, WORKLOAD_INPUT, err);
+
+    return status ? status : load_side(session, set, WORKLOAD_TARGET, err);
+}
+
 int session_open_set(struct session *session, const struct workload_set *set, struct dp_error *err)
 {
     for (int p = 0; p < session->n_params; ++p) {
@@ -152,7 +177,7 @@ int session_open_set(struct session *session, const struct workload_set *set, st
             return dp_fail(err, DP_ENOMEM, "no memory for %zu parameters", count);
         workload_fill_param(session->workload, set, (size_t)p, values);
     }
-    return session->kind->load(session, set, err);
+    return session_load(session, set, err);
 }
 
 int session_open_sets(struct session *session, const struct cell_config *config,
@@ -171,8 +196,8 @@ int session_open_sets(struct session *session, const struct cell_config *config,
 
 void session_close_set(struct session *session, int k)
 {
-    if (session->kind && !session->use.lent)
-        session->kind->unload(session, k);
+    for (int i = 0; i < 2 * session->n_ranks && !session->use.lent; ++i)
+        dp_tensor_free(&session->in[k][i]);
     for (int p = 0; p < SESSION_PARAMS; ++p) {
         free(session->value[k][p]);
         session->value[k][p] = NULL;
@@ -185,18 +210,15 @@ int session_lend(struct session *session, const struct dp_tensor in[2], struct d
     int status = 0;
 
     dp_run_reset(session->run);
-    if (!session->ddp) {
-        session->input[0] = in[0];
-        session->upstream[0] = in[1];
-        return 0;
-    }
-    dp_ddp_reset(session->ddp);
+    if (session->ddp)
+        dp_ddp_reset(session->ddp);
     if (rows == 0 || rows * ranks != in[0].dim[0])
         return dp_fail(err, DP_EINVAL, "%zu rows are not as many for each of %zu ranks",
                        in[0].dim[0], ranks);
     for (size_t r = 0; r < ranks; ++r)
         for (int side = 0; side < 2 && status == 0; ++side)
-            status = dp_tensor_rows(&in[side], r * rows, rows, &session->ranks[r].in[0][side], err);
+            status = dp_tensor_rows(&in[side], r * rows, rows,
+                                    &session->in[0][2 * r + (size_t)side], err);
     return status;
 }
 
@@ -206,8 +228,7 @@ void session_close(struct session *session)
         dp_group_trace(session->group, NULL);
     for (int k = 0; k < SESSION_SETS; ++k)
         session_close_set(session, k);
-    if (session->kind && session->kind->close)
-        session->kind->close(session);
+    dp_ddp_close(session->ddp);
     dp_run_close(session->run);
     update_close(&session->update);
     for (int p = 0; p < SESSION_PARAMS; ++p) {
@@ -248,8 +269,10 @@ void session_set_traced(struct session *session, bool traced)
 void session_clear(struct session *session)
 {
     dp_run_reset(session->run);
-    if (session->kind->clear)
-        session->kind->clear(session);
+    if (session->ddp) {
+        dp_ddp_reset(session->ddp);
+        dp_ddp_zero_grad(session->ddp);
+    }
     dp_zero_grad(session->top);
     probe_clear(&session->probe);
 }
@@ -296,12 +319,36 @@ int session_trace(struct session *session, struct dp_error *err)
     return dp_trace_read(session->group, err);
 }
 
-/* The parameters are those of rank 0; the row of the mode has checked that all have the same. */
 int session_read(struct session *session, struct dp_error *err)
 {
+    const size_t width = workload_width(session->workload);
+    float *to = session->outputs + first_row(session) * width, loss[DP_MAX_SLOTS];
     struct dp_tensor value, grad;
-    int status = session->kind->read(session, err);
+    char who[24] = "";
+    double sum = 0;
+    int status;
 
+    for (int r = 0; r < session->n_ranks; ++r) {
+        const struct dp_tensor *out = &session->out[r * DP_MAX_IO];
+        const size_t count = session_rank_rows(session, dp_group_first(session->group) + r) * width;
+
+        if (session->ddp)
+            snprintf(who, sizeof who, "rank %d: ", r);
+        if (dp_tensor_count(&out[1]) != count || dp_tensor_count(&out[0]) != 1)
+            return dp_fail(err, DP_ESHAPE, "%s%zu outputs and %zu losses, must be %zu and 1", who,
+                           dp_tensor_count(&out[1]), dp_tensor_count(&out[0]), count);
+        if ((status = dp_tensor_read(to, &out[1], err)) ||
+            (status = dp_tensor_read(&loss[r], &out[0], err)))
+            return status;
+        to += count;
+        sum += (double)loss[r];
+    }
+    session->loss_value = session->ddp ? (float)sum : loss[0];
+    if (session->ddp && session_is_shared(session) &&
+        (status = session_share_outputs(session, width, loss, err)))
+        return status;
+    /* All ranks must have the same parameters; those of rank 0 are read. */
+    status = session->ddp ? dp_ddp_compare(session->ddp, err) : 0;
     for (int p = 0; status == 0 && p < session->n_params; ++p) {
         if ((status = session_param(session, 0, p, &value, &grad, err)) ||
             (status = dp_tensor_read(session->updated[p], &value, err)))
@@ -382,7 +429,7 @@ double session_bytes(const struct session *session)
 
 size_t session_rank_rows(const struct session *session, int rank)
 {
-    const size_t world = (size_t)dp_group_world(session->group);
+    const size_t world = session->kind->ranks ? (size_t)dp_group_world(session->group) : 1;
 
     return session->rows / world + ((size_t)rank < session->rows % world);
 }

@@ -15,42 +15,28 @@
 #include "verify/verify.h"
 #include "workload.h"
 
-/* ---- modes: data_parallel.c, ddp.c ---------------------------------------------------------- */
+/* ---- modes: modes.c -------------------------------------------------------------------------- */
 
-/* The modes that can be measured, one table row for each; session.h runs them.
- *
- * A row knows how its step is made, which results it has and which phases. Timing, repeating and
- * verifying a step is the same for all. */
+/* The modes that can be measured, one table row for each. A row knows how the step is made and
+ * which phases it has. Timing, repeating and verifying a step is the same for all. */
 
 struct session;
 
-/* Statuses are 0 or those of err, unless a comment says otherwise. k is the number of a set. */
+/* Statuses are 0 or those of err. k is the number of a set. */
 struct measurable {
     unsigned phases; /* 1 << enum record_phase for each that a step has */
+    bool alone;      /* the model alone on the first device */
     bool ranks;      /* each device is a rank; the reduction can be run apart (session_overlap) */
     unsigned free;   /* DP_COMM_: flags of communicators that may add in another order each time */
     bool wide_blas;  /* the BLAS has the cores of all devices: their workers stay asleep */
     /* Opens session->top, the module that is trained, on the group of the session. */
     int (*open)(struct session *session, const struct cell_config *config, struct dp_error *err);
-    /* load puts the batch of a set where its step takes it from; unload removes it. */
-    int (*load)(struct session *session, const struct workload_set *set, struct dp_error *err);
-    void (*unload)(struct session *session, int k);
-    /* Drops the results of the last step, except its parameters. NULL: there is nothing to drop. */
-    void (*clear)(struct session *session);
     /* Runs forward, loss, backward and update. They are queued; an asynchronous device may not have
      * finished them yet. */
     int (*step)(struct session *session, int k, struct dp_error *err);
-    /* Reads outputs and loss to host memory. */
-    int (*read)(struct session *session, struct dp_error *err);
-    /* Turns the reference of a set into that of the step of this row. Returns 0, or -1 and why
-     * there is none. NULL: the reference is that of the whole batch. */
-    int (*verify)(struct verify *verify, struct text_error *why);
-    /* Closes all that open made, except top; also after an open that failed. NULL: there is nothing
-     * to close. */
-    void (*close)(struct session *session);
 };
 
-extern const struct measurable measure_plain, measure_plain_mt, measure_dp, measure_ddp;
+extern const struct measurable measure_modes[CELL_MODES];
 
 /* ---- a module that observes: probe.c -------------------------------------------------------- */
 
@@ -129,12 +115,6 @@ struct session_times {
     uint64_t start_ns, step_ns;
 };
 
-/* One rank in DistributedDataParallel. */
-struct session_rank {
-    struct dp_tensor in[SESSION_SETS][2]; /* its rows of the batch, and of the loss's factors,
-                                             unless these are on the host */
-};
-
 /* The wishes of a caller that runs steps other than those of a cell; all zeros: those of a cell. */
 struct session_use {
     /* Puts a module around what a device runs, in place of the probe: around the model in its
@@ -174,10 +154,10 @@ struct session {
     struct dp_param *param[SESSION_PARAMS];
     int at[SESSION_PARAMS]; /* the place of each in the list that has buffers, too */
     bool host_inputs;       /* the batches are on the host when a step begins */
-    struct dp_tensor input[SESSION_SETS], upstream[SESSION_SETS];
+    /* The batches: side i of rank r is [2 * r + i]; on the host it is [i], for all ranks. */
+    struct dp_tensor in[SESSION_SETS][2 * DP_MAX_SLOTS];
     float *value[SESSION_SETS][SESSION_PARAMS]; /* parameter sets */
     struct dp_ddp *ddp;                         /* NULL: no ranks */
-    struct session_rank *ranks;
     int n_ranks;             /* of this process, each with its parameters; 1 without ranks */
     struct dp_tensor *out;   /* of rank r in the last step [r * DP_MAX_IO]: loss, output */
     uint64_t now_ns, end_ns; /* of process 0: its clock, and the end of the last step */
@@ -191,8 +171,6 @@ struct session {
 
 double session_seconds_since(uint64_t start_ns);
 
-/* The table row of a mode. */
-const struct measurable *session_measurable(enum cell_mode mode);
 /* The phases that a step of the cell has: 1 << enum record_phase for each. */
 unsigned session_phases(const struct cell_config *config);
 
@@ -213,15 +191,11 @@ int session_open_sets(struct session *session, const struct cell_config *config,
                       struct dp_error *err);
 /* Opens session->probed around a part of the model: a probe, if the caller has no other module. */
 int session_observe(struct session *session, struct dp_module *part, struct dp_error *err);
-/* Opens a tensor of rows with these values. */
-int session_open_rows(struct dp_slot *slot, const struct workload_row *row, size_t rows,
-                      const void *values, struct dp_tensor *tensor, struct dp_error *err);
-/* The rows of a rank of the world. They are dealt evenly: the first ranks have one more. */
+/* The rows of a rank of the world, which without ranks has all. They are dealt evenly: the first
+ * ranks have one more. */
 size_t session_rank_rows(const struct session *session, int rank);
-/* Returns one side of the batch of a set in host memory, which the caller frees; NULL: memory is
- * short. */
-void *session_side(const struct session *session, const struct workload_set *set,
-                   enum workload_side side);
+/* Loads the batch of a set, as number set->index. */
+int session_load(struct session *session, const struct workload_set *set, struct dp_error *err);
 /* Opens batch and parameters of a set, as number set->index. Closing waits for nothing and may be
  * done twice. */
 int session_open_set(struct session *session, const struct workload_set *set, struct dp_error *err);

@@ -76,7 +76,7 @@ int session_alone(struct session *session, const struct cell_config *config,
     const size_t devices = (size_t)dp_group_size(session->group);
     /* Shards of equal length are the same for ranks and the wrapper, and the whole workload must be
      * on the devices. */
-    const bool possible = session->kind == &measure_dp && devices > 1 &&
+    const bool possible = !session->kind->ranks && !session->kind->alone && devices > 1 &&
                           session->rows % devices == 0 && !session->workload->is->table;
     const double seconds = 0.05 * config->limits.seconds;
     struct session *ranks = possible ? cli_alloc(1, sizeof *ranks) : NULL;

@@ -63,7 +63,7 @@ int soak_ranks_open(struct soak_ranks *ranks, struct dp_group *group,
     for (int odd = 0; status == 0 && odd < 2; ++odd) {
         const struct workload_set set = {.index = odd};
 
-        status = s->kind->load(s, &set, err);
+        status = session_load(s, &set, err);
     }
     return status ? status : soak_ranks_restore(ranks, err);
 }
