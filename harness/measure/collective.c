@@ -25,10 +25,7 @@ struct iterations {
     struct dp_tensor whole[DP_MAX_SLOTS];                 /* with the guards */
     struct dp_tensor in[DP_MAX_SLOTS], out[DP_MAX_SLOTS]; /* parts of whole */
     int n, first;                                         /* local ranks, from that one on */
-    uint64_t kernels;                                     /* in the last iteration */
-    /* With several processes, by the clock of the first one: the end of the iteration, and a time
-     * after it. */
-    uint64_t end_ns, now_ns;
+    struct session session; /* has no model: its step is the collective */
     struct steps steps;
 };
 
@@ -44,77 +41,26 @@ static const enum dp_collective_kind kinds[COLLECTIVES] = {
 
 /* ---- an iteration ---------------------------------------------------------------------------- */
 
-/* Runs the collective; ns has its start and its end. In place, a broadcast and an allreduce of
- * float32 are those that training uses. */
-static int run_collective(struct iterations *it, uint64_t ns[2], struct dp_error *err)
+/* In place, a broadcast and an allreduce of float32 are those that training uses. */
+static int queue_collective(struct session *session, int k, struct dp_error *err)
 {
+    struct iterations *it = session->use.user;
     const enum collective_id id = (enum collective_id)(it->data.collective - collectives);
     const bool in_place = !it->data.out_of_place;
-    const uint64_t before = dp_group_kernels(it->group);
-    int status;
 
-    dp_group_barrier(it->group);
-    ns[0] = watch_clock_ns();
+    (void)k;
     if (in_place && id == COLLECTIVE_BROADCAST)
-        status = dp_broadcast(it->group, it->out, 0, err);
-    else if (in_place && id == COLLECTIVE_ALLREDUCE && it->data.type->dtype == DP_F32)
-        status = dp_allreduce(it->group, it->out, err);
-    else
-        status = dp_collective_run(it->group, kinds[id], 0, it->in, it->out, err);
-    if (status == 0)
-        status = dp_group_wait(it->group, err);
-    ns[1] = watch_clock_ns();
-    it->kernels = dp_group_kernels(it->group) - before;
-    return status;
+        return dp_broadcast(it->group, it->out, 0, err);
+    if (in_place && id == COLLECTIVE_ALLREDUCE && it->data.type->dtype == DP_F32)
+        return dp_allreduce(it->group, it->out, err);
+    return dp_collective_run(it->group, kinds[id], 0, it->in, it->out, err);
 }
 
-/* The message of a rank about an iteration. */
-struct said_of_iteration {
-    uint64_t start_ns, ns, kernels;
-};
-
-static bool is_in_processes(const struct iterations *it)
+static int run_collective(struct iterations *it, struct session_times *times, struct dp_error *err)
 {
-    return it->data.ranks > it->n;
-}
-
-/* Exchanges the times. The clock of the first process, read after all times were exchanged, then
- * counts for all processes, so that they stop at the same iteration. */
-static int share_times(struct iterations *it, uint64_t ns[2], struct dp_error *err)
-{
-    const struct said_of_iteration own = {ns[0], ns[1] - ns[0], it->kernels};
-    struct said_of_iteration mine[DP_MAX_SLOTS], all[DP_MAX_SLOTS];
-    uint64_t most = 0, clock[DP_MAX_SLOTS], clocks[DP_MAX_SLOTS];
-    int status;
-
-    if (!is_in_processes(it))
-        return 0;
-    for (int r = 0; r < it->n; ++r) {
-        mine[r] = own;
-        mine[r].kernels = r == 0 ? own.kernels : 0;
-    }
-    if ((status = share_gather(it->group, mine, sizeof mine[0], all, err)))
-        return status;
-    for (int r = 0; r < it->n; ++r)
-        clock[r] = watch_clock_ns();
-    if ((status = share_gather(it->group, clock, sizeof clock[0], clocks, err)))
-        return status;
-    it->kernels = 0;
-    for (int r = 0; r < it->data.ranks; ++r) {
-        most = all[r].ns > most ? all[r].ns : most;
-        it->kernels += all[r].kernels;
-    }
-    ns[0] = share_start(all[0].start_ns, most, it->end_ns, clocks[0]);
-    ns[1] = it->end_ns = ns[0] + most;
-    it->now_ns = clocks[0] > it->end_ns ? clocks[0] : it->end_ns;
-    return 0;
-}
-
-static uint64_t clock_of(const void *self)
-{
-    const struct iterations *it = self;
-
-    return is_in_processes(it) ? it->now_ns : watch_clock_ns();
+    it->session.launched = dp_group_kernels(it->group);
+    dp_group_barrier(it->group);
+    return session_step(&it->session, 0, times, err);
 }
 
 /* Verifies the results. The error names the lowest rank whose numbers are wrong. */
@@ -156,22 +102,19 @@ static int iterate(void *self, bool warmup)
 {
     struct iterations *it = self;
     const size_t step = it->steps.n;
-    int32_t mine[DP_MAX_SLOTS] = {0}, all[DP_MAX_SLOTS];
+    struct session_times times = {0};
     struct dp_error err = {0};
     char reason[sizeof it->cell->reason];
-    uint64_t ns[2] = {0};
     int status = 0;
 
     for (int r = 0; err.status == 0 && r < it->n; ++r) {
         collective_input(&it->data, it->first + r, step);
         (void)dp_tensor_write(&it->whole[r], it->data.host, &err);
     }
-    if (err.status == 0)
-        (void)dp_group_wait(it->group, &err);
-    if (err.status == 0 && is_in_processes(it))
-        (void)share_gather(it->group, mine, sizeof mine[0], all, &err);
-    if (err.status == 0 && run_collective(it, ns, &err) == 0 && share_times(it, ns, &err) == 0) {
-        steps_note(&it->steps, ns[0], ns[1] - ns[0], warmup);
+    if (err.status == 0 && dp_group_wait(it->group, &err) == 0 &&
+        session_together(&it->session, &err) == 0 && run_collective(it, &times, &err) == 0 &&
+        session_share(&it->session, &times, &err) == 0) {
+        steps_note(&it->steps, times.start_ns, times.step_ns, warmup);
         status = verify_numbers(it, &err);
     }
     if (err.status == 0)
@@ -183,52 +126,36 @@ static int iterate(void *self, bool warmup)
 
 /* ---- after the iterations ------------------------------------------------------------------ */
 
-/* The counts of a rank. */
-struct said_at_end {
-    uint64_t peak_bytes, values;
-    double bytes;
-};
-
-/* Runs one more iteration, in which the bytes that cross devices are counted: counting takes
- * time. */
+/* Runs one more iteration, in which the bytes that cross devices are counted: counting takes time.
+ * The counts of the cell are those of all processes. */
 static int count_bytes(struct iterations *it, struct dp_error *err)
 {
     struct record_cell *cell = it->cell;
-    struct said_at_end mine[DP_MAX_SLOTS] = {{0}}, all[DP_MAX_SLOTS];
-    struct dp_trace *trace = cli_alloc(1, sizeof *trace);
-    struct dp_slot_info info;
-    uint64_t ns[2];
+    struct session *s = &it->session;
+    struct {
+        uint64_t values;
+        double bytes;
+    } mine[DP_MAX_SLOTS] = {{0}}, all[DP_MAX_SLOTS] = {{0}};
+    struct session_times times;
     int status;
 
-    dp_group_trace(it->group, trace);
-    status = run_collective(it, ns, err);
+    session_set_traced(s, true);
+    status = run_collective(it, &times, err);
     if (status == 0)
-        status = dp_trace_read(it->group, err);
-    dp_group_trace(it->group, NULL);
-    for (int r = 0; r < it->n; ++r)
-        for (int phase = 0; phase < DP_PHASES; ++phase)
-            mine[0].bytes += (double)trace->replica[r].bytes[phase];
-    free(trace);
-    for (int r = 0; r < it->n; ++r) {
-        dp_slot_describe(dp_group_slot(it->group, r), &info);
-        mine[r].peak_bytes = info.peak_bytes;
-    }
-    mine[0].values = cell->values_checked;
-    if (status)
-        return status;
-    /* The counts of the cell are those of all processes. */
-    if (is_in_processes(it))
+        status = session_trace(s, err);
+    session_set_traced(s, false);
+    all[0].values = mine[0].values = cell->values_checked;
+    all[0].bytes = mine[0].bytes = session_bytes(s);
+    if (status == 0 && session_is_shared(s))
         status = share_gather(it->group, mine, sizeof mine[0], all, err);
-    else
-        memcpy(all, mine, (size_t)it->n * sizeof mine[0]);
-    if (status)
+    if (status || (status = session_peaks(s, cell->peak_bytes, err)))
         return status;
+    cell->n_peaks = it->data.ranks;
     cell->values_checked = 0;
     cell->bytes_per_step = 0;
     for (int r = 0; r < it->data.ranks; ++r) {
         cell->values_checked += all[r].values;
         cell->bytes_per_step += all[r].bytes;
-        cell->peak_bytes[cell->n_peaks++] = all[r].peak_bytes;
     }
     return 0;
 }
@@ -273,6 +200,7 @@ static int open_iterations(struct iterations *it, struct dp_error *err)
 void measure_collective(const struct cell_config *config, struct dp_group *group,
                         struct node_watch *gpus, uint64_t start_ns, struct record_cell *cell)
 {
+    static const struct measurable kind = {.ranks = true, .step = queue_collective};
     struct iterations *it = cli_alloc(1, sizeof *it);
     const int ranks = cell->n_ranks;
     struct dp_error err = {0};
@@ -283,8 +211,12 @@ void measure_collective(const struct cell_config *config, struct dp_group *group
         free(it);
         return;
     }
-    *it = (struct iterations){.config = config, .cell = cell, .group = group};
-    it->steps = (struct steps){&config->limits, group, cell, 0, iterate, it, NULL, gpus, clock_of};
+    *it = (struct iterations){
+        .config = config,
+        .cell = cell,
+        .group = group,
+        .session = {.kind = &kind, .group = group, .use = {.user = it}, .untraced = true}};
+    it->steps = (struct steps){&config->limits, &it->session, cell, 0, iterate, it, NULL, gpus};
     cell->n_ranks = ranks;
     if (open_iterations(it, &err)) {
         status = cell_error(cell, &err, RECORD_BROKEN, err.text);
@@ -295,7 +227,8 @@ void measure_collective(const struct cell_config *config, struct dp_group *group
     if (status == 0) {
         /* The kernels of a library are not counted; then the number of launches is not 0, but
          * unknown. */
-        cell->kernels_per_step = it->kernels > 0 ? (double)it->kernels : (double)NAN;
+        cell->kernels_per_step =
+            it->session.kernels > 0 ? (double)it->session.kernels : (double)NAN;
         if (count_bytes(it, &err))
             status = cell_error(cell, &err, RECORD_FAILED, err.text);
     }

@@ -187,7 +187,7 @@ void cell_pass(struct record_cell *cell);
 
 struct steps {
     const struct cell_limits *limits;
-    struct dp_group *group;
+    struct session *session;  /* its clock decides when the steps end */
     struct record_cell *cell; /* with capacity for CELL_WARMUP_MAX and limits->max_steps samples */
     size_t n;                 /* steps run so far, those of the warm-up included */
     /* Runs step n, times and checks it, and counts it in n once it is timed. Returns 0, or -1: the
@@ -198,8 +198,6 @@ struct steps {
      * or -1: the cell has the reason. */
     int (*ready)(void *self);
     struct node_watch *gpus; /* are read around the measured steps; NULL: none */
-    /* The clock that decides when the steps end. */
-    uint64_t (*now)(const void *self);
 };
 
 /* Runs all steps. Returns 0, or -1: a step could not be run, or was wrong. */

@@ -151,13 +151,6 @@ static int learn_chains(void *self)
     return 0;
 }
 
-static uint64_t now_of(const void *self)
-{
-    const struct measure *m = self;
-
-    return session_now(&m->session);
-}
-
 /* Runs the samples, and measures afterwards what could influence them. */
 static int run_samples(struct measure *m)
 {
@@ -273,12 +266,11 @@ void measure_model(const struct cell_config *config, FILE *trace, struct dp_grou
     m->left = (struct step_result){.session = &m->session, .cell = cell};
     m->limits = cell_samples(config);
     m->steps = (struct steps){.limits = &m->limits,
-                              .group = group,
+                              .session = &m->session,
                               .cell = cell,
                               .run = run_sample,
                               .self = m,
                               .ready = learn_chains,
-                              .now = now_of,
                               .gpus = gpus};
     if (record_cell_alloc(cell, CELL_WARMUP_MAX + m->limits.max_steps, cell->n_ranks)) {
         cell_fail(cell, RECORD_BROKEN, "out of memory for the samples");

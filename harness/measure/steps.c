@@ -7,9 +7,7 @@
 
 static double seconds_by_cell(const struct steps *steps, uint64_t start_ns)
 {
-    const uint64_t now = steps->now(steps->self);
-
-    return (double)(now - start_ns) / 1e9;
+    return (double)(session_now(steps->session) - start_ns) / 1e9;
 }
 
 /* A clock and a count decide when the warm-up ends, never the times of the steps. */
@@ -30,11 +28,11 @@ int steps_run(struct steps *steps)
     cell->warmup_steps = steps->n;
     if (steps->ready && steps->ready(steps->self))
         return -1;
-    usage_find_units("", steps->group, &units);
+    usage_find_units("", steps->session->group, &units);
     node_watch_begin(steps->gpus);
 
     const struct usage_reading begin = usage_read("", &units);
-    const uint64_t start = steps->now(steps->self);
+    const uint64_t start = session_now(steps->session);
 
     for (size_t n = 0; n < limits->max_steps && status == 0; ++n) {
         if (n >= limits->min_steps && seconds_by_cell(steps, start) >= limits->seconds)
