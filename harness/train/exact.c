@@ -3,10 +3,10 @@
  * Features are those of the data if these are whole numbers, else made up. A row of a weight has
  * two entries of +-1, a bias is from -2 to 2, the loss is the sum of c * y with c from {-2, -1, 1,
  * 2}, and the update is w - g. Then every number is whole, and sums are exact in any order while
- * they stay below 2^24, which train_bound proves for each step.
+ * they stay below 2^24, which bound_of proves for each step.
  *
- * So there is one right result, too. train/reference.c computes it if the model is a chain of
- * linear layers, because both sides may be wrong in the same way.
+ * So there is one right result, too, because both sides may be wrong in the same way: the float64
+ * model of the sweep, which shares no code with core, computes it.
  *
  * The mean over R ranks is exact if R is a power of two. There c is multiplied by R, so that
  * gradients are the same as without ranks; the losses of ranks, whole numbers in single precision,
@@ -20,19 +20,25 @@
 #include "numbers/equal.h"
 #include "stream.h"
 #include "text/alloc.h"
+#include "verify/arrays.h"
 
 static const double LIMIT = 0x1p24;
 
 /* A step on both sides, with the same numbers. */
 struct exact {
     const struct train_model *model;
-    struct train_side side[2];
-    size_t factor[2]; /* factor of c: the number of ranks that gradients are divided by */
-    float *value;     /* all parameters */
-    float *feature, *c, *scaled; /* [batch, features], [batch, classes], c times factor */
-    float *result[2];            /* outputs, loss, gradients, parameters: n_result numbers */
+    const struct train_side *first; /* has the names and shapes of the parameters */
+    float *value;                   /* all parameters */
+    float *feature, *c;             /* [batch, features], [batch, classes] */
     size_t n_result;
     double most_feature;
+    struct exact_side {
+        const struct exact *exact;
+        struct cell_config cell;
+        struct session session;
+        size_t factor; /* of c: the number of ranks that gradients are divided by */
+        float *result; /* outputs, loss, gradients, parameters: n_result numbers */
+    } side[2];
     struct dp_error *err;
 };
 
@@ -70,7 +76,7 @@ static void fill_batch(struct exact *x, const struct dataset *data, struct strea
 
 static void fill_params(struct exact *x, struct stream *stream)
 {
-    const struct train_side *side = &x->side[0];
+    const struct train_side *side = x->first;
     float *to = x->value;
 
     for (int p = 0; p < side->n_params; ++p) {
@@ -87,59 +93,200 @@ static void fill_params(struct exact *x, struct stream *stream)
     }
 }
 
-static double bound_of(const struct exact *x, size_t rows)
+/* ---- how large sums can be ---------------------------------------------------------------------
+ *
+ * Bounds on sums of absolute values, layer by layer:
+ *   forward   a(l+1) <= r(l) a(l) + b(l)       r: largest row of |W|, b: largest |bias|
+ *   backward  d(l)   <= s(l) d(l+1)            s: largest sum of |W| over all that an input feeds
+ *   gradient  g(l)   <= rows * positions * d(l+1) * max(a(l), 1)
+ * ReLU and max-pooling only take numbers away. A row of a table is its product with a row that has
+ * one 1. */
+/* Computes the largest sum of |W| over a row, and over all entries that one input (dim[1]) has. */
+static void measure_weight(const struct dp_tensor *value, const float w[], double *row,
+                           double *column)
 {
-    const size_t factor = x->factor[0] > x->factor[1] ? x->factor[0] : x->factor[1];
+    const size_t rows = value->dim[0], inputs = value->dim[1];
+    const size_t inner = dp_tensor_count(value) / rows / inputs;
 
-    return train_bound(&x->side[0], x->model, x->value, x->most_feature, rows, factor);
+    *row = *column = 0;
+    for (size_t r = 0; r < rows; ++r) {
+        double sum = 0;
+
+        for (size_t i = 0; i < inputs * inner; ++i)
+            sum += fabs((double)w[r * inputs * inner + i]);
+        *row = fmax(*row, sum);
+    }
+    for (size_t j = 0; j < inputs; ++j) {
+        double sum = 0;
+
+        for (size_t r = 0; r < rows; ++r)
+            for (size_t i = 0; i < inner; ++i)
+                sum += fabs((double)w[(r * inputs + j) * inner + i]);
+        *column = fmax(*column, sum);
+    }
 }
 
-/* Reads a tensor, with -0 as 0: the sign of a sum of zeros depends on its order. */
-static int read_result(struct exact *x, const struct dp_tensor *tensor, float **to)
-{
-    const size_t n = dp_tensor_count(tensor);
-    const int status = dp_tensor_read(*to, tensor, x->err);
+enum { MAX_LAYERS = 64 };
 
+/* Returns the largest sum of absolute values that a step of that many rows can have. */
+static double bound_of(const struct exact *x, size_t rows)
+{
+    const struct train_side *side = x->first;
+    const size_t one = x->side[0].factor, other = x->side[1].factor;
+    const size_t factor = one > other ? one : other;
+    double a[MAX_LAYERS + 1] = {x->most_feature}, column[MAX_LAYERS], most = 0;
+    double delta = 2 * (double)factor;
+    const float *at = x->value;
+    int layers = 0;
+
+    for (int p = 0; p < side->n_params; ++p) {
+        const struct dp_tensor *value = &side->param[p]->value;
+        const size_t count = dp_tensor_count(value);
+        double row;
+
+        if (value->ndim >= 2 && layers == MAX_LAYERS)
+            return INFINITY;
+        if (value->ndim >= 2) {
+            measure_weight(value, at, &row, &column[layers]);
+            a[layers + 1] = row * a[layers];
+            ++layers;
+        } else {
+            double bias = 0;
+
+            for (size_t i = 0; i < count; ++i)
+                bias = fmax(bias, fabs((double)at[i]));
+            a[layers] += bias;
+        }
+        at += count;
+    }
+    if (factor > 1)
+        most = (double)(rows * (size_t)x->model->classes) * delta * a[layers];
+    for (int l = layers - 1; l >= 0; --l) {
+        most = fmax(most,
+                    fmax(a[l + 1], (double)(rows * x->model->positions) * delta * fmax(a[l], 1)));
+        delta *= column[l];
+    }
+    return most + 2;
+}
+
+/* ---- a step ---------------------------------------------------------------------------------- */
+
+static void fill_rows(void *user, const struct workload_set *set, enum workload_side which,
+                      void *values)
+{
+    const struct exact_side *side = user;
+    const struct exact *x = side->exact;
+    const bool numbers = x->model->table > 0; /* those of the rows of a table */
+    const size_t rows = side->session.rows;
+
+    (void)set;
+    for (size_t i = 0; which == WORKLOAD_TARGET && i < rows * (size_t)x->model->classes; ++i)
+        ((float *)values)[i] = x->c[i] * (float)side->factor;
+    for (size_t i = 0; which == WORKLOAD_INPUT && i < rows * x->model->width; ++i)
+        if (numbers)
+            ((int32_t *)values)[i] = (int32_t)x->feature[i];
+        else
+            ((float *)values)[i] = x->feature[i];
+}
+
+/* Opens the steps of a side: a session with its configuration, but for the numbers. */
+static int open_side(struct exact *x, int k, const struct train_side *like, size_t batch)
+{
+    struct exact_side *side = &x->side[k];
+    struct session *s = &side->session;
+    const struct session_use use = {
+        .around = like->config.tamper, .inside = true, .fill = fill_rows, .user = side};
+    const int devices = dp_group_size(like->group);
+    int status;
+
+    side->exact = x;
+    side->result = cli_alloc(x->n_result, sizeof *side->result);
+    side->cell = (struct cell_config){.workload = x->model->workload,
+                                      .rows = batch,
+                                      .n_devices = devices,
+                                      .mode = like->config.ddp ? CELL_DDP
+                                              : devices > 0    ? CELL_DP
+                                                               : CELL_PLAIN};
+    if ((status = session_open_for(s, like->group, &side->cell, &use, x->err)))
+        return status;
+    session_set_traced(s, false);
+    update_set_rate(&s->update, 1);
+    return 0;
+}
+
+/* Appends numbers, with -0 as 0: the sign of a sum of zeros depends on its order. */
+static void put_result(float **to, const float from[], size_t n)
+{
     for (size_t i = 0; i < n; ++i)
-        (*to)[i] += 0.0F;
-    *to += n;
-    return status;
+        *(*to)++ = from[i] + 0.0F;
 }
 
 static int run_side(struct exact *x, int k, size_t rows)
 {
-    struct train_side *side = &x->side[k];
-    const struct session *s = side->session;
-    struct dp_tensor in[2], value, grad;
-    float *to = x->result[k], loss;
+    struct exact_side *side = &x->side[k];
+    struct session *s = &side->session;
+    const float *value = x->value;
+    struct session_times times;
+    float *to = side->result;
     int status;
 
-    for (size_t i = 0; i < rows * (size_t)x->model->classes; ++i)
-        x->scaled[i] = x->c[i] * (float)x->factor[k];
-    session_clear(side->session);
-    if ((status = train_side_write(side, x->value, x->err)) ||
-        (status = train_side_spread(side, x->err)) ||
-        (status = train_side_put(side, rows, x->feature, &in[0], x->err)) ||
-        (status = dp_tensor_rows(&side->target, 0, rows, &in[1], x->err)) ||
-        (status = dp_tensor_write(&in[1], x->scaled, x->err)) ||
-        (status = train_side_pass(side, in, &loss, NULL, x->err)))
-        return status;
-    for (int r = 0; r < s->n_ranks && status == 0; ++r)
-        status = read_result(x, &s->out[r * DP_MAX_IO + 1], &to);
-    *to++ = loss + 0.0F;
-    for (int p = 0; p < s->n_params && status == 0; ++p) {
-        status = session_param(s, 0, p, &value, &grad, x->err);
-        if (status == 0)
-            status = grad.slot ? read_result(x, &grad, &to)
-                               : dp_fail(x->err, DP_EFAULT, "a gradient is none");
+    session_close_set(s, 0);
+    s->rows = rows;
+    for (int p = 0; p < s->n_params; ++p) {
+        const size_t n = dp_tensor_count(&s->param[p]->value);
+
+        s->value[0][p] = cli_alloc(n, sizeof *value);
+        memcpy(s->value[0][p], value, n * sizeof *value);
+        value += n;
     }
-    if (status == 0)
-        status = train_optimizer_step(&side->optimizer, x->err);
-    if (status == 0)
-        status = train_side_agree(side, x->err);
-    for (int p = 0; p < side->n_params && status == 0; ++p)
-        status = read_result(x, &side->param[p]->value, &to);
-    return status;
+    if ((status = session_load(s, &(const struct workload_set){.index = 0}, x->err)) ||
+        (status = session_prepare(s, 0, x->err)) || (status = session_step(s, 0, &times, x->err)) ||
+        (status = session_read(s, x->err)))
+        return status;
+    put_result(&to, s->outputs, session_outputs(s));
+    put_result(&to, &(float){s->loss_value / (float)side->factor}, 1);
+    for (int p = 0; p < s->n_params; ++p) {
+        struct dp_tensor param, grad;
+
+        if ((status = session_param(s, 0, p, &param, &grad, x->err)))
+            return status;
+        if (!grad.slot)
+            return dp_fail(x->err, DP_EFAULT, "a gradient is none");
+        put_result(&to, s->gradient[p], dp_tensor_count(&param));
+    }
+    for (int p = 0; p < s->n_params; ++p)
+        put_result(&to, s->updated[p], dp_tensor_count(&s->param[p]->value));
+    return 0;
+}
+
+/* Computes the right result of the step; the caller frees it. NULL: memory is short. */
+static float *right_result(const struct exact *x, size_t rows)
+{
+    const struct workload *workload = &x->model->workload;
+    const struct reference_numbers given = {rows, x->value, x->feature, x->c};
+    const size_t outputs = rows * (size_t)x->model->classes, n = x->first->n_values;
+    float *want = cli_alloc(x->n_result, sizeof *want), *gradient[REFERENCE_PARAMS] = {NULL};
+    float *const gradients = want + outputs + 1, *at = gradients;
+    struct verify *verify = NULL;
+    struct text_error why;
+    double loss;
+
+    for (size_t p = 0; p < workload_n_params(workload); ++p) {
+        gradient[p] = at;
+        at += workload_param_count(workload, p);
+    }
+    if (reference_given(workload, &given, &verify, &why) ||
+        verify_answer(verify, want, &loss, gradient, &why)) {
+        free(want);
+        want = NULL;
+    }
+    verify_close(verify);
+    if (!want)
+        return NULL;
+    want[outputs] = (float)loss;
+    for (size_t i = 0; i < n; ++i)
+        gradients[n + i] = x->value[i] - gradients[i];
+    return want;
 }
 
 /* Notes the first value that differs: of the two sides, or of side 0 and the reference. */
@@ -147,7 +294,7 @@ static void note_inexact(const struct exact *x, struct train_against *against, s
                          const struct equal_report *report, const char *between)
 {
     const size_t classes = (size_t)x->model->classes, outputs = rows * classes;
-    const size_t values = x->side[0].n_values, i = report->first;
+    const size_t values = x->first->n_values, i = report->first;
     struct train_divergence *divergence = &against->inexact;
     char name[120], param[80];
     size_t element;
@@ -161,7 +308,7 @@ static void note_inexact(const struct exact *x, struct train_against *against, s
     } else {
         const bool updated = i - outputs - 1 >= values;
 
-        train_side_where(&x->side[0], (i - outputs - 1) % values, param, sizeof param, &element);
+        train_side_where(x->first, (i - outputs - 1) % values, param, sizeof param, &element);
         snprintf(name, sizeof name, "%s%s[%zu]", updated ? "updated " : "gradient of ", param,
                  element);
     }
@@ -174,20 +321,19 @@ static void note_inexact(const struct exact *x, struct train_against *against, s
  * same bits, or differs from side 0 and is reported for that. */
 static int compare_step(const struct exact *x, struct train_against *against, size_t rows)
 {
-    const size_t n = rows * (size_t)x->model->classes + 1 + 2 * x->side[0].n_values;
-    const struct train_numbers numbers = {rows, x->value, x->feature, x->c};
+    const size_t n = rows * (size_t)x->model->classes + 1 + 2 * x->first->n_values;
     struct equal_report report;
-    double *want;
+    float *want;
 
     ++against->exact_steps;
-    if (equal_bits(x->result[0], x->result[1], n, &report) != 0)
+    if (equal_bits(x->side[0].result, x->side[1].result, n, &report) != 0)
         note_inexact(x, against, rows, &report, " and");
-    if (train_reference(&x->model->workload, &numbers, &want))
-        return dp_fail(x->err, DP_ENOMEM, "no memory for the reference of %zu rows", rows);
-    if (!want)
+    if (!workload_is_exact(&x->model->workload))
         return 0;
+    if (!(want = right_result(x, rows)))
+        return dp_fail(x->err, DP_ENOMEM, "no memory for the reference of %zu rows", rows);
     ++against->reference_steps;
-    if (equal_exact(x->result[0], want, n, &report) != 0)
+    if (equal_bits(x->side[0].result, want, n, &report) != 0)
         note_inexact(x, against, rows, &report, ", must be");
     free(want);
     return 0;
@@ -199,8 +345,8 @@ int train_exact(struct train_against *against, const struct train_side *first,
 {
     const struct train_side *const sides[2] = {first, against->side};
     const size_t classes = (size_t)model->classes, values = first->n_values;
-    struct exact x = {.model = model, .n_result = batch * classes + 1 + 2 * values, .err = err};
-    size_t least = 1;
+    struct exact *x;
+    size_t least = 1, factor[2];
     int status = 0;
 
     if (!model->exact) {
@@ -209,7 +355,7 @@ int train_exact(struct train_against *against, const struct train_side *first,
         return 0;
     }
     for (int k = 0; k < 2; ++k) {
-        const size_t n = x.factor[k] = (size_t)sides[k]->session->n_ranks;
+        const size_t n = factor[k] = (size_t)sides[k]->session->n_ranks;
 
         least = n > least ? n : least;
         if ((n & (n - 1)) == 0)
@@ -221,43 +367,41 @@ int train_exact(struct train_against *against, const struct train_side *first,
     if (values != against->side->n_values)
         return dp_fail(err, DP_ESHAPE, "the models differ: %zu and %zu numbers", values,
                        against->side->n_values);
-    x.value = cli_alloc(values, sizeof *x.value);
-    x.feature = cli_alloc(batch * model->width, sizeof *x.feature);
-    x.c = cli_alloc(batch * classes, sizeof *x.c);
-    x.scaled = cli_alloc(batch * classes, sizeof *x.scaled);
-    x.result[0] = cli_alloc(x.n_result, sizeof(float));
-    x.result[1] = cli_alloc(x.n_result, sizeof(float));
+    x = cli_alloc(1, sizeof *x);
+    x->model = model;
+    x->first = first;
+    x->err = err;
+    x->n_result = batch * classes + 1 + 2 * values;
+    x->value = cli_alloc(values, sizeof *x->value);
+    x->feature = cli_alloc(batch * model->width, sizeof *x->feature);
+    x->c = cli_alloc(batch * classes, sizeof *x->c);
     for (int k = 0; k < 2 && status == 0; ++k) {
-        struct train_side_config config = sides[k]->config;
-
-        config.batch = batch;
-        config.exact = true;
-        config.update = (struct train_update){.kind = TRAIN_SGD, .lr = 1, .parts = 1};
-        status = train_side_open(&x.side[k], sides[k]->group, &config, err);
+        x->side[k].factor = factor[k];
+        status = open_side(x, k, sides[k], batch);
     }
     for (size_t s = 0; s < TRAIN_EXACT_STEPS && status == 0; ++s) {
         struct stream stream = stream_open(seed, STREAM_OF_EXACT, s);
         size_t rows = batch;
 
-        fill_params(&x, &stream);
-        fill_batch(&x, data, &stream, rows);
-        while (rows / 2 >= least && !(bound_of(&x, rows) < LIMIT))
+        fill_params(x, &stream);
+        fill_batch(x, data, &stream, rows);
+        while (rows / 2 >= least && !(bound_of(x, rows) < LIMIT))
             rows = rows / 2 / least * least;
-        if (!(bound_of(&x, rows) < LIMIT)) {
+        if (!(bound_of(x, rows) < LIMIT)) {
             snprintf(against->exact_why, sizeof against->exact_why,
-                     "sums of up to %.3g are not exact in single precision", bound_of(&x, rows));
+                     "sums of up to %.3g are not exact in single precision", bound_of(x, rows));
             break;
         }
-        if ((status = run_side(&x, 0, rows)) == 0 && (status = run_side(&x, 1, rows)) == 0)
-            status = compare_step(&x, against, rows);
+        if ((status = run_side(x, 0, rows)) == 0 && (status = run_side(x, 1, rows)) == 0)
+            status = compare_step(x, against, rows);
     }
     for (int k = 0; k < 2; ++k) {
-        train_side_close(&x.side[k]);
-        free(x.result[k]);
+        session_close(&x->side[k].session);
+        free(x->side[k].result);
     }
-    free(x.value);
-    free(x.feature);
-    free(x.c);
-    free(x.scaled);
+    free(x->value);
+    free(x->feature);
+    free(x->c);
+    free(x);
     return status;
 }

@@ -33,7 +33,7 @@ static int open_modules(struct train_side *side, struct dp_error *err)
                                                            : CELL_PLAIN};
     /* The mean over a batch is the sum of the means over its parts, divided by their number. */
     const struct session_use use = {.around = config->tamper ? config->tamper : keep_model,
-                                    .loss = config->exact ? DP_LOSS_SUM : DP_LOSS_XENT,
+                                    .loss = DP_LOSS_XENT,
                                     .factor = 1 / (float)config->update.parts,
                                     .inside = true,
                                     .frozen = true,
@@ -85,9 +85,8 @@ int train_side_open(struct train_side *side, struct dp_group *group,
     if ((status =
              dp_tensor_alloc(model->table > 0 ? dp_group_host(group) : side->slot, row.dtype,
                              1 + row.ndim, (size_t[]){batch, side->width}, &side->input, err)) ||
-        (status = dp_tensor_alloc(
-             side->slot, config->exact ? DP_F32 : DP_I32, config->exact || model->text ? 2 : 1,
-             (size_t[]){batch, config->exact ? classes : side->width}, &side->target, err)))
+        (status = dp_tensor_alloc(side->slot, DP_I32, model->text ? 2 : 1,
+                                  (size_t[]){batch, side->width}, &side->target, err)))
         return status;
     side->feature = malloc(batch * side->width * sizeof *side->feature);
     side->number = malloc(batch * side->width * sizeof *side->number);
@@ -118,40 +117,37 @@ void train_side_close(struct train_side *side)
     *side = (struct train_side){.group = NULL};
 }
 
-int train_side_put(struct train_side *side, size_t rows, const float feature[],
-                   struct dp_tensor *input, struct dp_error *err)
-{
-    const int status = dp_tensor_rows(&side->input, 0, rows, input, err);
-
-    if (status || input->dtype == DP_F32)
-        return status ? status : dp_tensor_write(input, feature, err);
-    for (size_t i = 0; i < dp_tensor_count(input); ++i)
-        side->number[i] = (int32_t)feature[i];
-    return dp_tensor_write(input, side->number, err);
-}
-
 /* Writes a batch to where the model takes it; in has its rows and targets. */
 static int put_batch(struct train_side *side, const struct loader_batch *batch,
                      struct dp_tensor in[2], struct dp_error *err)
 {
+    const void *from = batch->feature;
     int status;
 
-    if ((status = train_side_put(side, batch->rows, batch->feature, &in[0], err)) ||
+    if ((status = dp_tensor_rows(&side->input, 0, batch->rows, &in[0], err)) ||
         (status = dp_tensor_rows(&side->target, 0, batch->rows, &in[1], err)))
         return status;
-    return dp_tensor_write(&in[1], batch->label, err);
+    for (size_t i = 0; in[0].dtype != DP_F32 && i < dp_tensor_count(&in[0]); ++i)
+        side->number[i] = (int32_t)batch->feature[i];
+    if (in[0].dtype != DP_F32)
+        from = side->number;
+    status = dp_tensor_write(&in[0], from, err);
+    return status ? status : dp_tensor_write(&in[1], batch->label, err);
 }
 
 /* ---- a step ---------------------------------------------------------------------------------- */
 
-int train_side_pass(struct train_side *side, const struct dp_tensor in[2], float *loss,
-                    uint64_t *digest, struct dp_error *err)
+/* Runs forward, loss and backward on these rows, whose gradients are added; *loss is the mean over
+ * all ranks of the world. The digest of the rows that the devices had grows. */
+static int run_pass(struct train_side *side, const struct dp_tensor in[2], float *loss,
+                    struct dp_error *err)
 {
     struct session *s = side->session;
     const int world = s->ddp ? dp_group_world(side->group) : 1;
     const struct loader_batch back = {
         .rows = in[0].dim[0], .feature = side->feature, .label = side->label};
     const bool numbers = in[0].dtype != DP_F32;
+    void *const to = numbers ? (void *)side->number : side->feature;
     struct train_report here[DP_MAX_SLOTS] = {{0}};
     double sum = 0;
     int status;
@@ -161,16 +157,12 @@ int train_side_pass(struct train_side *side, const struct dp_tensor in[2], float
     if ((status = session_lend(s, in, err)) || (status = s->kind->step(s, 0, err)))
         return status;
     /* The rows that a step has read are still there. */
-    if (digest) {
-        void *to = numbers ? (void *)side->number : side->feature;
-
-        if ((status = dp_tensor_read(to, &in[0], err)) ||
-            (status = dp_tensor_read(side->label, &in[1], err)))
-            return status;
-        for (size_t i = 0; numbers && i < dp_tensor_count(&in[0]); ++i)
-            side->feature[i] = (float)side->number[i];
-        here[0].arrived = train_rows_digest(&back, side->width, side->labels);
-    }
+    if ((status = dp_tensor_read(to, &in[0], err)) ||
+        (status = dp_tensor_read(side->label, &in[1], err)))
+        return status;
+    for (size_t i = 0; numbers && i < dp_tensor_count(&in[0]); ++i)
+        side->feature[i] = (float)side->number[i];
+    here[0].arrived = train_rows_digest(&back, side->width, side->labels);
     for (int r = 0; r < s->n_ranks; ++r) {
         if ((status = dp_tensor_read(loss, &s->out[r * DP_MAX_IO], err)))
             return status;
@@ -184,8 +176,7 @@ int train_side_pass(struct train_side *side, const struct dp_tensor in[2], float
     /* The losses are added in the order of ranks, whichever process these are in. */
     for (int r = 0; status == 0 && r < world; ++r) {
         sum += side->reports[r].loss;
-        if (digest)
-            *digest += side->reports[r].arrived;
+        side->arrived += side->reports[r].arrived;
     }
     *loss = (float)(sum / world);
     return status;
@@ -233,7 +224,7 @@ int train_side_step(struct train_side *side, const struct loader_batch *batch, f
             dp_ddp_no_sync(s->ddp, p + 1 < parts);
         status = put_batch(side, &dealt, in, err);
         if (status == 0)
-            status = train_side_pass(side, in, &of_part, &side->arrived, err);
+            status = run_pass(side, in, &of_part, err);
         *loss += of_part;
     }
     return status ? status : train_optimizer_step(&side->optimizer, err);

@@ -119,8 +119,6 @@ struct train_side_config {
     struct train_update update;
     bool ddp; /* DistributedDataParallel: batches are a multiple of the number of devices */
     struct dp_mpi *mpi; /* connects the processes of the group; NULL: there is one */
-    /* The loss is the sum of the outputs times factors, [rows, classes], in place of labels. */
-    bool exact;
     /* For tests: puts a module between the wrapper and the model. NULL: none. */
     int (*tamper)(void *user, struct dp_group *group, struct dp_module *model,
                   struct dp_module **module, struct dp_error *err);
@@ -166,14 +164,6 @@ void train_side_close(struct train_side *side);
 int train_side_step(struct train_side *side, const struct loader_batch *batch, float *loss,
                     struct dp_error *err);
 
-/* Runs forward, loss and backward on these rows, whose gradients are added; *loss is the mean over
- * all ranks of the world. digest (NULL: not wanted) grows by those of the rows that their devices
- * had. */
-int train_side_pass(struct train_side *side, const struct dp_tensor in[2], float *loss,
-                    uint64_t *digest, struct dp_error *err);
-/* Writes rows to where the model takes them; *input is a view of them. */
-int train_side_put(struct train_side *side, size_t rows, const float feature[],
-                   struct dp_tensor *input, struct dp_error *err);
 /* For ranks. spread: call it after the parameters were written, to give them to all ranks. agree:
  * checks that all ranks have the same bits, DP_EFAULT if not. */
 int train_side_spread(struct train_side *side, struct dp_error *err);
@@ -305,20 +295,6 @@ int train_against_step(struct train_against *against, struct train_side *first,
 int train_exact(struct train_against *against, const struct train_side *first,
                 const struct train_model *model, const struct dataset *data, uint64_t seed,
                 size_t batch, struct dp_error *err);
-/* Returns the largest sum of absolute values that such a step of that many rows can have, with all
- * parameters in values and features of at most most_feature; factor is that of c
- * (train/bound.c). */
-double train_bound(const struct train_side *side, const struct train_model *model,
-                   const float values[], double most_feature, size_t rows, size_t factor);
-/* Computes outputs, loss (the sum of c * y), gradients and w - g of a step on whole numbers, with
- * all parameters in value; the caller frees them. *result is NULL for a model that rounds. Returns
- * 0, or -1 if memory is short (train/reference.c). */
-struct train_numbers {
-    size_t rows;
-    const float *value, *feature, *c;
-};
-int train_reference(const struct workload *workload, const struct train_numbers *numbers,
-                    double **result);
 bool train_against_holds(const struct train_against *against);
 
 /* ---- ranks in several processes: train/world.c, train/trainee.c ------------------------------ */

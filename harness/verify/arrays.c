@@ -230,37 +230,24 @@ int reference_arrays_again(struct verify *v, struct text_error *why)
     return fill_checked(v, why);
 }
 
-int reference_arrays_given(const struct workload *workload, const struct reference_numbers *numbers,
-                           struct verify **verify, struct text_error *why)
+int reference_arrays_given(struct verify *v, const struct reference_numbers *numbers,
+                           struct text_error *why)
 {
-    struct verify *v = verify_new(workload);
+    struct reference_arrays *d = v->arrays;
+    const float *value = numbers->value;
 
-    v->rows = v->patterns = v->kinds = numbers->rows;
-    int status = open_arrays(v);
-
-    if (status == 0) {
-        struct reference_arrays *d = v->arrays;
-        const float *value = numbers->value;
-
-        for (size_t p = 0; p < REFERENCE_PARAMS; ++p)
-            for (size_t i = 0; i < d->param[p].n; ++i)
-                d->param[p].value[i] = (double)*value++;
-        for (size_t i = 0; i < v->rows * workload->size[0]; ++i)
-            d->input[i] = (double)numbers->input[i];
-        for (size_t i = 0; i < d->output.n; ++i)
-            d->upstream[i] = (double)numbers->upstream[i];
-        for (size_t r = 0; r < v->rows; ++r)
-            v->weight[r] = 1;
-        d->exact = true;
-        status = arrays_fill(v, why);
-    } else {
-        status = verify_starved(why);
-    }
-    if (status == 0)
-        *verify = v;
-    else
-        verify_close(v);
-    return status;
+    if (open_arrays(v))
+        return verify_starved(why);
+    for (size_t p = 0; p < REFERENCE_PARAMS; ++p)
+        for (size_t i = 0; i < d->param[p].n; ++i)
+            d->param[p].value[i] = (double)*value++;
+    for (size_t i = 0; i < v->rows * v->workload.size[0]; ++i)
+        d->input[i] = (double)numbers->input[i];
+    for (size_t i = 0; i < d->output.n; ++i)
+        d->upstream[i] = (double)numbers->upstream[i];
+    for (size_t r = 0; r < v->rows; ++r)
+        v->weight[r] = 1;
+    return arrays_fill(v, why);
 }
 
 /* The loss is a sum in double that is rounded once; with DistributedDataParallel each rank's loss

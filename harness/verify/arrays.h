@@ -28,15 +28,20 @@ int reference_arrays_open(struct verify *v, struct text_error *why);
  * shard. */
 int reference_arrays_again(struct verify *v, struct text_error *why);
 /* A step of an exact model on other whole numbers than those of a set: parameters, inputs, and
- * factors of the outputs. It returns 0, or -1 if memory is short. */
+ * factors of the outputs, whose sums the caller has proved exact. In a chain of linear layers, a
+ * row of a weight has at most two numbers that are not 0. Returns 0, or -1 if memory is short. */
 struct reference_numbers {
     size_t rows;
     const float *value, *input, *upstream;
 };
-int reference_arrays_given(const struct workload *workload, const struct reference_numbers *numbers,
-                           struct verify **verify, struct text_error *why);
+int reference_given(const struct workload *workload, const struct reference_numbers *numbers,
+                    struct verify **verify, struct text_error *why);
+int reference_arrays_given(struct verify *v, const struct reference_numbers *numbers,
+                           struct text_error *why);
 /* chain.c: the same for chains of linear layers. */
 int reference_chain_open(struct verify *v, struct text_error *why);
+int reference_chain_given(struct verify *v, const struct reference_numbers *numbers,
+                          struct text_error *why);
 /* Computes row i of the weight gradient of a layer, with its bias gradient as element `in`, and in
  * a probe how far each number may be away. */
 void reference_chain_row(const struct verify *v, const struct verify_layer *layer, size_t i,

@@ -96,8 +96,8 @@ static int chain_forward(struct verify *v, struct text_error *why)
             if (v->probe)
                 next_error[at] = cut && !(z.v > z.e) ? INFINITY : z.e;
         }
-        if (!v->probe && !(bound < VERIFY_FLOAT_LIMIT))
-            return inexact(why, "outputs", l, bound, VERIFY_FLOAT_LIMIT);
+        if (!v->probe && !(bound < v->sum_limit))
+            return inexact(why, "outputs", l, bound, v->sum_limit);
     }
     return 0;
 }
@@ -157,19 +157,16 @@ static int chain_backward(struct verify *v, struct text_error *why)
          */
         const double bound = fmax(gradients + 2 / VERIFY_LEARNING_RATE, 3 * terms);
 
-        if (!(bound < VERIFY_FLOAT_LIMIT))
-            return inexact(why, "gradients", l, bound, VERIFY_FLOAT_LIMIT);
+        if (!(bound < v->sum_limit))
+            return inexact(why, "gradients", l, bound, v->sum_limit);
     }
     return 0;
 }
 
-int reference_chain_open(struct verify *v, struct text_error *why)
+static int open_layers(struct verify *v, struct text_error *why)
 {
     const struct workload *workload = &v->workload;
-    const struct workload_set *set = &v->set;
     const size_t layers = workload_layers(workload), outputs = workload->size[layers];
-    const struct reference_array *output = &v->arrays->output;
-    double bound = 0;
 
     v->layers = layers;
     v->straight = workload->is->straight;
@@ -189,27 +186,22 @@ int reference_chain_open(struct verify *v, struct text_error *why)
         if (!layer->weight || !layer->bias || !layer->input || !layer->upstream ||
             (v->probe && (!layer->input_error || !layer->upstream_error)))
             return verify_starved(why);
-        for (size_t i = 0; i < layer->out; ++i) {
-            workload_weight(workload, set, l, i, layer->weight[i]);
-            layer->bias[i] = workload_bias(set, l, i);
-        }
     }
     v->weight = verify_numbers(1, v->patterns);
-    if (!v->weight || reference_array_open(&v->arrays->output, v->patterns * outputs))
-        return verify_starved(why);
-    for (size_t r = 0; r < v->patterns; ++r) {
-        for (size_t j = 0; j < workload->size[0]; ++j)
-            v->layer[0].input[r * workload->size[0] + j] = workload_input(set, r, j);
-        for (size_t i = 0; i < outputs; ++i)
-            v->layer[v->layers - 1].upstream[r * outputs + i] = workload_upstream(set, r, i);
-    }
-    for (size_t n = 0; n < v->rows; ++n)
-        v->weight[workload_pattern(set, n)] += workload_scale(set, n);
+    return v->weight && reference_array_open(&v->arrays->output, v->patterns * outputs) == 0
+               ? 0
+               : verify_starved(why);
+}
+
+/* Computes the step from parameters, inputs, upstream and weights of the patterns. */
+static int run_layers(struct verify *v, struct text_error *why)
+{
+    const struct reference_array *output = &v->arrays->output;
+    const struct verify_layer *last = &v->layer[v->layers - 1];
+    double bound = 0;
+
     if (chain_forward(v, why))
         return -1;
-
-    const struct verify_layer *last = &v->layer[v->layers - 1];
-
     for (size_t at = 0; at < output->n && !v->probe; ++at) {
         const double term = v->weight[at / last->out] * last->upstream[at] * output->value[at];
 
@@ -222,6 +214,64 @@ int reference_chain_open(struct verify *v, struct text_error *why)
         if (!isfinite(output->bound[i]))
             return text_fail(why, "the probe has no bound: a ReLU may cut off what is positive");
     return chain_backward(v, why);
+}
+
+int reference_chain_open(struct verify *v, struct text_error *why)
+{
+    const struct workload *workload = &v->workload;
+    const struct workload_set *set = &v->set;
+
+    if (open_layers(v, why))
+        return VERIFY_STARVED;
+
+    const struct verify_layer *last = &v->layer[v->layers - 1];
+
+    for (size_t l = 0; l < v->layers; ++l)
+        for (size_t i = 0; i < v->layer[l].out; ++i) {
+            workload_weight(workload, set, l, i, v->layer[l].weight[i]);
+            v->layer[l].bias[i] = workload_bias(set, l, i);
+        }
+    for (size_t r = 0; r < v->patterns; ++r) {
+        for (size_t j = 0; j < workload->size[0]; ++j)
+            v->layer[0].input[r * workload->size[0] + j] = workload_input(set, r, j);
+        for (size_t i = 0; i < last->out; ++i)
+            last->upstream[r * last->out + i] = workload_upstream(set, r, i);
+    }
+    for (size_t n = 0; n < v->rows; ++n)
+        v->weight[workload_pattern(set, n)] += workload_scale(set, n);
+    return run_layers(v, why);
+}
+
+int reference_chain_given(struct verify *v, const struct reference_numbers *numbers,
+                          struct text_error *why)
+{
+    const float *value = numbers->value;
+
+    if (open_layers(v, why))
+        return VERIFY_STARVED;
+
+    const struct verify_layer *first = &v->layer[0], *last = &v->layer[v->layers - 1];
+
+    for (size_t l = 0; l < v->layers; ++l) {
+        const struct verify_layer *layer = &v->layer[l];
+
+        for (size_t i = 0; i < layer->out; ++i) {
+            size_t entries = 0;
+
+            for (size_t j = 0; j < layer->in; ++j, ++value)
+                if (*value != 0 && entries < 2)
+                    layer->weight[i][entries++] = (struct workload_entry){j, (double)*value};
+        }
+        for (size_t i = 0; i < layer->out; ++i)
+            layer->bias[i] = (double)*value++;
+    }
+    for (size_t i = 0; i < v->rows * first->in; ++i)
+        first->input[i] = (double)numbers->input[i];
+    for (size_t i = 0; i < v->rows * last->out; ++i)
+        last->upstream[i] = (double)numbers->upstream[i];
+    for (size_t r = 0; r < v->rows; ++r)
+        v->weight[r] = 1;
+    return run_layers(v, why);
 }
 
 /* ---- gradients, a row at a time -------------------------------------------------------------- */

@@ -74,6 +74,7 @@ struct verify *verify_new(const struct workload *workload)
 
     v->arrays = cli_alloc(1, sizeof *v->arrays);
     v->workload = *workload;
+    v->sum_limit = VERIFY_FLOAT_LIMIT;
     return v;
 }
 

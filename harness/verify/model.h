@@ -62,6 +62,7 @@ struct verify {
     size_t patterns;      /* kinds; if rows depend on their shard, kinds of each device */
     bool straight;        /* no ReLU between the layers */
     double operand_limit; /* integers up to it are exact as operands of a matrix product */
+    double sum_limit;     /* ... below it as sums of terms */
     struct verify_layer layer[WORKLOAD_MAX_SIZES];
     double *weight;                  /* S_r, [patterns] */
     struct reference_arrays *arrays; /* of a chain only outputs and loss; the layers are above */

@@ -35,6 +35,25 @@ int verify_open(const struct workload *workload, const struct workload_set *set,
     return status;
 }
 
+int reference_given(const struct workload *workload, const struct reference_numbers *numbers,
+                    struct verify **verify, struct text_error *why)
+{
+    const bool chain = workload_is_chain(workload);
+    struct verify *v = verify_new(workload);
+    int status;
+
+    v->rows = v->patterns = v->kinds = v->set.period = numbers->rows;
+    v->devices = v->divisor = 1;
+    v->operand_limit = v->sum_limit = INFINITY;
+    v->arrays->exact = true;
+    status = (chain ? reference_chain_given : reference_arrays_given)(v, numbers, why);
+    if (status == 0)
+        *verify = v;
+    else
+        verify_close(v);
+    return status;
+}
+
 /* ---- ranks ----------------------------------------------------------------------------------- */
 
 bool verify_has_ranks(const struct workload *workload)
