@@ -59,6 +59,8 @@ int session_open_for(struct session *session, struct dp_group *group,
         (struct update){.adamw = end->adamw, .max_norm = end->max_norm, .config = end->config};
     if (!end->adamw)
         session->update.config.lr = VERIFY_LEARNING_RATE;
+    if (use->update)
+        session->update = *use->update;
     session->n_ranks = session->kind->ranks ? dp_group_size(group) : 1;
     session->out = calloc((size_t)session->n_ranks * DP_MAX_IO, sizeof *session->out);
     if (!session->out)
@@ -66,7 +68,8 @@ int session_open_for(struct session *session, struct dp_group *group,
     if ((status = dp_loss(group, loss, factor, loss == DP_LOSS_XENT, &session->loss_module, err)) ||
         (status = session->kind->open(session, config, err)) ||
         (status = dp_run_open(group, &session->run, err)) ||
-        (status = use->frozen ? 0 : update_open(&session->update, session->top, err)))
+        (status =
+             use->frozen && !use->update ? 0 : update_open(&session->update, session->top, err)))
         return status;
     n = dp_module_params(session->top, session->param, SESSION_PARAMS);
     if (n < 0)

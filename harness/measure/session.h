@@ -126,12 +126,13 @@ struct session_use {
      * workload. */
     void (*fill)(void *user, const struct workload_set *set, enum workload_side side, void *values);
     void *user;
+    const struct update *update; /* only read by the opening; NULL: that of the workload */
     /* The loss, and what it is multiplied by; 0: the loss of the workload. */
     enum dp_loss_kind loss;
     float factor;
     bool inside;
     bool whole;  /* mode dp wraps all of the model, even if a user would wrap a part of it */
-    bool frozen; /* parameters stay as they are, and results are not read by session_read */
+    bool frozen; /* steps leave the update to the caller, and session_read reads no results */
     bool lent;   /* there are no sets: the batch of a step is lent by session_lend */
 };
 

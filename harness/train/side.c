@@ -32,7 +32,9 @@ static int open_modules(struct train_side *side, struct dp_error *err)
                                              : devices > 0 ? CELL_DP
                                                            : CELL_PLAIN};
     /* The mean over a batch is the sum of the means over its parts, divided by their number. */
-    const struct session_use use = {.around = config->tamper ? config->tamper : keep_model,
+    const struct update update = train_update_begin(&config->update);
+    const struct session_use use = {.update = &update,
+                                    .around = config->tamper ? config->tamper : keep_model,
                                     .loss = DP_LOSS_XENT,
                                     .factor = 1 / (float)config->update.parts,
                                     .inside = true,
@@ -49,11 +51,10 @@ static int open_modules(struct train_side *side, struct dp_error *err)
     session_set_traced(s, false);
     if (status)
         return status;
-    if (!config->ddp)
-        side->top = dp_module_retain(s->top);
-    else if ((status = dp_parallel(s->probed, &all, &side->top, err)))
-        return status;
-    return train_optimizer_open(&side->optimizer, &config->update, side->top, s->ddp, err);
+    if (config->ddp)
+        return dp_parallel(s->probed, &all, &side->top, err);
+    side->top = dp_module_retain(s->top);
+    return 0;
 }
 
 int train_side_open(struct train_side *side, struct dp_group *group,
@@ -100,7 +101,6 @@ int train_side_open(struct train_side *side, struct dp_group *group,
 
 void train_side_close(struct train_side *side)
 {
-    update_close(&side->optimizer.update);
     if (side->session)
         session_close(side->session);
     free(side->session);
@@ -227,7 +227,11 @@ int train_side_step(struct train_side *side, const struct loader_batch *batch, f
             status = run_pass(side, in, &of_part, err);
         *loss += of_part;
     }
-    return status ? status : train_optimizer_step(&side->optimizer, err);
+    if (status)
+        return status;
+    if (side->config.update.cosine)
+        update_set_rate(&s->update, train_update_rate(&side->config.update, side->step++));
+    return update_step(&s->update, s->ddp, err);
 }
 
 /* ---- a test ---------------------------------------------------------------------------------- */

@@ -30,19 +30,10 @@ struct train_update {
     size_t parts;         /* of a batch, one after the other; their gradients are added */
 };
 
-/* The optimizer of a base module, or of ranks. */
-struct train_optimizer {
-    struct train_update options;
-    struct update update;
-    struct dp_ddp *ddp; /* of ranks; belongs to the caller */
-    uint64_t step;      /* the next one, from 0 */
-};
-
-/* Opens the optimizer of module, or of ddp. Close its update in any case. */
-int train_optimizer_open(struct train_optimizer *optimizer, const struct train_update *options,
-                         struct dp_module *module, struct dp_ddp *ddp, struct dp_error *err);
-/* Updates the parameters; call it between a backward and the next one. */
-int train_optimizer_step(struct train_optimizer *optimizer, struct dp_error *err);
+/* The update of a session, not opened yet. */
+struct update train_update_begin(const struct train_update *options);
+/* The learning rate of a step of cosine; steps are counted from 0. */
+double train_update_rate(const struct train_update *options, uint64_t step);
 const char *train_optimizer_name(enum train_optimizer_kind kind); /* "sgd", "adamw" */
 
 /* ---- options: train/options.c ------------------------------------------------------------- */
@@ -134,12 +125,12 @@ struct train_side {
     struct train_side_config config;
     struct dp_group *group;
     struct dp_slot *slot; /* of inputs, parameters and outputs */
-    struct session
-        *session; /* frozen: it runs forward, loss and backward of a batch that is lent */
+    /* Frozen: it runs forward, loss and backward of a batch that is lent. */
+    struct session *session;
     /* The module that a user has: all of the model in a wrapper, or a part of it. With ranks it
      * runs the tests only. */
     struct dp_module *top;
-    struct train_optimizer optimizer;
+    uint64_t step;                  /* of cosine: the next one, from 0 */
     struct train_report *reports;   /* of all ranks of the world */
     size_t width, labels;           /* numbers of a row, and classes */
     struct dp_tensor input, target; /* of a whole batch */

@@ -45,33 +45,27 @@ int train_model_update(const struct train_model *model, struct train_update *upd
     return 0;
 }
 
-int train_optimizer_open(struct train_optimizer *optimizer, const struct train_update *options,
-                         struct dp_module *module, struct dp_ddp *ddp, struct dp_error *err)
+struct update train_update_begin(const struct train_update *options)
 {
-    struct update *update = &optimizer->update;
+    struct update update = {.adamw = options->kind == TRAIN_ADAMW,
+                            .momentum = (float)options->momentum,
+                            .decay = (float)options->decay,
+                            .max_norm = options->clip,
+                            .config = dp_adamw_defaults()};
 
-    *optimizer = (struct train_optimizer){.options = *options, .ddp = ddp};
-    *update = (struct update){.adamw = options->kind == TRAIN_ADAMW,
-                              .momentum = (float)options->momentum,
-                              .decay = (float)options->decay,
-                              .max_norm = options->clip,
-                              .config = dp_adamw_defaults()};
-    update->config.lr = options->lr;
-    update->config.decay = options->decay;
-    update->config.beta1 = BETA1;
-    update->config.beta2 = BETA2;
-    return ddp ? 0 : update_open(update, module, err);
+    update.config.lr = options->lr;
+    update.config.decay = options->decay;
+    update.config.beta1 = BETA1;
+    update.config.beta2 = BETA2;
+    return update;
 }
 
-int train_optimizer_step(struct train_optimizer *o, struct dp_error *err)
+double train_update_rate(const struct train_update *options, uint64_t step)
 {
-    const struct dp_cosine cosine = {.lr = o->options.lr,
-                                     .least = LEAST_PART * o->options.lr,
-                                     .warmup = o->options.warmup,
-                                     .total = o->options.steps};
+    const struct dp_cosine cosine = {.lr = options->lr,
+                                     .least = LEAST_PART * options->lr,
+                                     .warmup = options->warmup,
+                                     .total = options->steps};
 
-    if (o->options.cosine)
-        update_set_rate(&o->update, dp_cosine_rate(&cosine, o->step));
-    ++o->step;
-    return update_step(&o->update, o->ddp, err);
+    return dp_cosine_rate(&cosine, step);
 }
