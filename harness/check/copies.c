@@ -221,7 +221,7 @@ static void *train(void *context)
 
     if (workload_parse("mlp:512,512,512,64", &config.workload, why, sizeof why))
         abort(); /* it is one of ours */
-    if (status == 0 && (status = session_open(session, group, &config, &c->err)) == 0)
+    if (status == 0 && (status = session_open(session, group, &config, NULL, &c->err)) == 0)
         status = session_open_sets(session, &config, &c->err);
     while (status == 0 && !atomic_load(&c->stop)) {
         if ((status = session_prepare(session, 0, &c->err)) == 0)

@@ -111,7 +111,7 @@ int tutorial_main(int argc, char **argv)
     if (dataset_random(ROWS, &want, SEED, &data, &err) == 0 &&
         loader_open(&loads, &loader, &err) == 0 &&
         dp_tensor_alloc(slot, DP_F32, 2, (size_t[]){BATCH, WIDTH_IN}, &rows, &err) == 0 &&
-        session_open_for(session, group, &cell, &use, &err) == 0 &&
+        session_open(session, group, &cell, &use, &err) == 0 &&
         dp_module_init(session->top, SEED, &err) == 0) {
         dp_slot_describe(slot, &info);
         if (devices > 1 && dp_kind_of(info.kind, &kind))

@@ -216,7 +216,7 @@ static int open_all(struct measure *m, struct dp_group *group)
     struct text_error why;
     struct dp_error err = {0};
 
-    if (session_open(s, group, m->config, &err))
+    if (session_open(s, group, m->config, NULL, &err))
         return cell_error(cell, &err, RECORD_BROKEN, err.text);
     m->left.by_value = !workload_is_exact(&m->config->workload) &&
                        dp_communicator_of(dp_group_communicator(group), &row) &&

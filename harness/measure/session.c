@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "descriptor.h"
+#include "dp_mpi.h"
 #include "numbers/equal.h"
 
 unsigned session_phases(const struct cell_config *config)
@@ -38,11 +39,11 @@ int session_observe(struct session *session, struct dp_module *part, struct dp_e
                        : probe_open(session->group, part, &session->probe, &session->probed, err);
 }
 
-int session_open_for(struct session *session, struct dp_group *group,
-                     const struct cell_config *config, const struct session_use *use,
-                     struct dp_error *err)
+int session_open(struct session *session, struct dp_group *group, const struct cell_config *config,
+                 const struct session_use *given, struct dp_error *err)
 {
     const struct workload_end *end = workload_end(&config->workload);
+    const struct session_use cell = {.loss = end->loss, .factor = 1}, *use = given ? given : &cell;
     const enum dp_loss_kind loss = use->factor > 0 ? use->loss : end->loss;
     const float factor = use->factor > 0 ? use->factor : 1;
     int status, n;
@@ -105,12 +106,6 @@ int session_open_for(struct session *session, struct dp_group *group,
         return dp_fail(err, DP_ENOMEM, "no memory to read the outputs of %zu rows", session->rows);
     session_set_traced(session, true);
     return 0;
-}
-
-int session_open(struct session *session, struct dp_group *group, const struct cell_config *config,
-                 struct dp_error *err)
-{
-    return session_open_for(session, group, config, &(const struct session_use){.fill = NULL}, err);
 }
 
 /* The rows of all ranks before those of this process, which without ranks has all rows, also if
@@ -280,22 +275,27 @@ void session_clear(struct session *session)
     probe_clear(&session->probe);
 }
 
+int session_restore(struct session *session, float *const value[], struct dp_error *err)
+{
+    struct dp_tensor to, grad;
+    int status = 0;
+
+    for (int r = 0; r < session->n_ranks; ++r)
+        for (int p = 0; status == 0 && p < session->n_params; ++p)
+            if ((status = session_param(session, r, p, &to, &grad, err)) == 0)
+                status = dp_tensor_write(&to, value[p], err);
+    return status;
+}
+
 int session_prepare(struct session *session, int k, struct dp_error *err)
 {
-    struct dp_tensor value, grad;
     int status;
 
     session_clear(session);
-    status = session->use.frozen ? 0 : update_restart(&session->update, session->ddp, err);
-    for (int r = 0; !session->use.frozen && r < session->n_ranks; ++r)
-        for (int p = 0; status == 0 && p < session->n_params; ++p) {
-            status = session_param(session, r, p, &value, &grad, err);
-            if (status == 0)
-                status = dp_tensor_write(&value, session->value[k][p], err);
-        }
-    if (status == 0)
-        status = session_together(session, err);
-    if (status)
+    if (!session->use.frozen && ((status = update_restart(&session->update, session->ddp, err)) ||
+                                 (status = session_restore(session, session->value[k], err))))
+        return status;
+    if ((status = session_together(session, err)))
         return status;
     memset(&session->trace, 0, sizeof session->trace);
     session->launched = dp_group_kernels(session->group);
@@ -429,6 +429,43 @@ double session_bytes(const struct session *session)
  * The messages that processes which run a cell together exchange, outside of the measured time.
  * Everything that a record has, and everything that is compared, is then the same in all of them. A
  * cell of one process has nothing to exchange. */
+
+int share_gather(struct dp_group *group, const void *mine, size_t bytes, void *all,
+                 struct dp_error *err)
+{
+    struct dp_tensor in[DP_MAX_SLOTS] = {{0}}, out[DP_MAX_SLOTS] = {{0}};
+    const size_t words = bytes / sizeof(int32_t);
+    const size_t all_words = words * (size_t)dp_group_world(group);
+    const int n = dp_group_size(group);
+    int status = 0;
+
+    for (int r = 0; status == 0 && r < n; ++r) {
+        struct dp_slot *slot = dp_group_slot(group, r);
+
+        if ((status = dp_tensor_alloc(slot, DP_I32, 1, &words, &in[r], err)) == 0 &&
+            (status = dp_tensor_alloc(slot, DP_I32, 1, &all_words, &out[r], err)) == 0)
+            status = dp_tensor_write(&in[r], (const char *)mine + (size_t)r * bytes, err);
+    }
+    if (status == 0)
+        status = dp_collective_run(group, DP_COLLECTIVE_ALLGATHER, 0, in, out, err);
+    if (status == 0)
+        status = dp_group_wait(group, err);
+    if (status == 0)
+        status = dp_tensor_read(all, &out[0], err);
+    for (int r = 0; r < n; ++r) {
+        dp_tensor_free(&in[r]);
+        dp_tensor_free(&out[r]);
+    }
+    return status;
+}
+
+uint64_t share_start(uint64_t start_ns, uint64_t took_ns, uint64_t end_ns, uint64_t now_ns)
+{
+    const uint64_t latest = now_ns > took_ns ? now_ns - took_ns : 0;
+    const uint64_t start = start_ns < latest ? start_ns : latest;
+
+    return start > end_ns ? start : end_ns;
+}
 
 size_t session_rank_rows(const struct session *session, int rank)
 {
@@ -597,4 +634,32 @@ int session_share_outputs(struct session *session, size_t width, const float los
     free(mine);
     free(all);
     return status;
+}
+
+/* ---- cores ----------------------------------------------------------------------------------- */
+
+int share_oversubscribed(struct dp_group *group, bool *any, struct dp_error *err)
+{
+    int32_t mine[DP_MAX_SLOTS] = {0}, all[DP_MAX_SLOTS] = {0};
+    int status = 0;
+
+    *any = dp_group_oversubscribed(group);
+    mine[0] = *any;
+    if (dp_group_world(group) > dp_group_size(group))
+        status = share_gather(group, mine, sizeof mine[0], all, err);
+    for (int r = 0; r < dp_group_world(group); ++r)
+        *any = *any || all[r] != 0;
+    return status;
+}
+
+void share_cores(const struct dp_mpi *mpi, int each, struct dp_group_config *group)
+{
+    for (int p = 0; p < dp_mpi_size(mpi); ++p) {
+        const bool meets = dp_mpi_shares_cores(mpi, p);
+
+        group->sharing += meets ? each : 0;
+        group->sharing_before += meets && p < dp_mpi_rank(mpi) ? each : 0;
+        group->on_machine +=
+            strcmp(dp_mpi_host(mpi, p), dp_mpi_host(mpi, dp_mpi_rank(mpi))) == 0 ? each : 0;
+    }
 }

@@ -176,13 +176,9 @@ double session_seconds_since(uint64_t start_ns);
 unsigned session_phases(const struct cell_config *config);
 
 /* Opens the mode and model of the config on group, without any set. The caller closes the session
- * in any case, and keeps the config until then. */
+ * in any case, and keeps the config until then. use: is copied; NULL: that of a cell. */
 int session_open(struct session *session, struct dp_group *group, const struct cell_config *config,
-                 struct dp_error *err);
-/* The same for another use, which is copied. */
-int session_open_for(struct session *session, struct dp_group *group,
-                     const struct cell_config *config, const struct session_use *use,
-                     struct dp_error *err);
+                 const struct session_use *use, struct dp_error *err);
 void session_close(struct session *session); /* not the group */
 /* Gives parameter p of rank r, and its gradient; a gradient that does not exist has no slot. */
 int session_param(const struct session *session, int r, int p, struct dp_tensor *value,
@@ -206,6 +202,8 @@ void session_close_set(struct session *session, int k);
  * after the other. */
 int session_lend(struct session *session, const struct dp_tensor in[2], struct dp_error *err);
 
+/* Writes these values to the parameters of all ranks. */
+int session_restore(struct session *session, float *const value[], struct dp_error *err);
 /* Writes parameter set k to the model (not to a frozen one), clears gradients, probe and trace, and
  * aligns the workers. */
 int session_prepare(struct session *session, int k, struct dp_error *err);
@@ -275,7 +273,7 @@ size_t session_outputs(const struct session *session);
 /* Allocates n floats, which the caller frees; NULL: memory is short. */
 float *session_floats(size_t n);
 
-/* ---- exchanges between the ranks of several processes, and who has which cores: share.c ------ */
+/* ---- exchanges between the ranks of several processes, and who has which cores: session.c ---- */
 
 struct dp_mpi;
 

@@ -88,7 +88,7 @@ int session_alone(struct session *session, const struct cell_config *config,
         return 0;
     as_ranks.mode = CELL_DDP;
     as_ranks.bucket_bytes = 0;
-    status = session_open(ranks, session->group, &as_ranks, err);
+    status = session_open(ranks, session->group, &as_ranks, NULL, err);
     if (status == 0)
         session_set_traced(ranks, !session->untraced);
     if (status == 0)

@@ -178,7 +178,7 @@ static void explain_mean(struct iteration *it, struct soak_finding *finding)
 static int compare_mean(struct iteration *it, int p)
 {
     struct soak *s = it->soak;
-    const int have = s->ranks.holders;
+    const int have = s->ranks.session.n_ranks;
     struct soak_finding of[DP_MAX_SLOTS];
     int n = 0, same = 0, status;
 
@@ -216,7 +216,7 @@ static int repair(struct iteration *it)
     struct dp_tensor value, grad;
     int status;
 
-    for (int r = 0; r < s->ranks.holders; ++r)
+    for (int r = 0; r < s->ranks.session.n_ranks; ++r)
         for (int p = 0; p < s->answer.n_params; ++p) {
             const struct soak_finding place = {
                 .what = SOAK_PARAMETER, .iteration = it->number, .device = r, .param = p};
@@ -228,7 +228,7 @@ static int repair(struct iteration *it)
             compare_tensor(it, &place, s->room, s->answer.value[p], 1, s->answer.count[p]);
         }
     it->device = -1;
-    return soak_ranks_restore(&s->ranks, &it->err);
+    return session_restore(&s->ranks.session, s->answer.value, &it->err);
 }
 
 /* ---- an iteration ------------------------------------------------------------------------ */

@@ -44,9 +44,8 @@ int soak_ranks_open(struct soak_ranks *ranks, struct dp_group *group,
                                          .rows = (size_t)ranks->n * answer->rows,
                                          .mode = options->mode == SOAK_DP ? CELL_DP : CELL_DDP,
                                          .bucket_bytes = ranks->overlap};
-    if ((status = session_open_for(s, group, &ranks->config, &use, err)))
+    if ((status = session_open(s, group, &ranks->config, &use, err)))
         return status;
-    ranks->holders = s->n_ranks;
     if (ranks->overlap && !dp_ddp_overlaps(s->ddp))
         return dp_fail(err, DP_ENOTSUP,
                        "nothing to overlap: one device, or a communicator that reduces after "
@@ -65,27 +64,13 @@ int soak_ranks_open(struct soak_ranks *ranks, struct dp_group *group,
 
         status = session_load(s, &set, err);
     }
-    return status ? status : soak_ranks_restore(ranks, err);
+    return status ? status : session_restore(s, answer->value, err);
 }
 
 void soak_ranks_close(struct soak_ranks *ranks)
 {
     session_close(&ranks->session);
     memset(ranks, 0, sizeof *ranks);
-}
-
-int soak_ranks_restore(struct soak_ranks *ranks, struct dp_error *err)
-{
-    struct dp_tensor value, grad;
-    int status = 0;
-
-    for (int r = 0; r < ranks->holders; ++r)
-        for (int p = 0; status == 0 && p < ranks->session.n_params; ++p) {
-            status = session_param(&ranks->session, r, p, &value, &grad, err);
-            if (status == 0)
-                status = dp_tensor_write(&value, ranks->answer->value[p], err);
-        }
-    return status;
 }
 
 /* ---- a step ------------------------------------------------------------------------------ */

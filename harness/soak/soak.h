@@ -99,7 +99,7 @@ void soak_meter_clear(struct soak_ranks *ranks);
 /* A frozen session, whose set k is the batch of the iterations with i % 2 == k. */
 struct soak_ranks {
     struct dp_group *group;
-    int n, holders; /* devices; those that have parameters: all, or in mode dp the first */
+    int n; /* devices; in mode dp only the first has parameters */
     const struct soak_answer *answer;
     struct cell_config config;
     struct session session;
@@ -114,8 +114,6 @@ int soak_ranks_open(struct soak_ranks *ranks, struct dp_group *group,
                     const struct soak_options *options, const struct soak_answer *answer,
                     struct dp_error *err);
 void soak_ranks_close(struct soak_ranks *ranks); /* not the group */
-/* Writes all parameters of all ranks. */
-int soak_ranks_restore(struct soak_ranks *ranks, struct dp_error *err);
 /* The step of iteration i on all ranks, and its reduction: done when they return. */
 int soak_ranks_step(struct soak_ranks *ranks, uint64_t iteration, struct dp_error *err);
 int soak_ranks_reduce(struct soak_ranks *ranks, struct dp_error *err);

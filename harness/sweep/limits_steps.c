@@ -115,7 +115,7 @@ int limits_steps_open(struct limits_steps *s, struct dp_group *group,
     s->order = cli_alloc(room, sizeof *s->order);
     for (int i = 1; i < LIMITS_KINDS; ++i)
         s->ns[i] = s->ns[0] + (size_t)i * room;
-    status = session_open(&s->session, group, &s->config, err);
+    status = session_open(&s->session, group, &s->config, NULL, err);
     for (int k = 0; status == 0 && k < WORKLOAD_SETS; ++k) {
         struct text_error why = {""};
         size_t values;

@@ -207,7 +207,7 @@ static int open_side(struct exact *x, int k, const struct train_side *like, size
                                       .mode = like->config.ddp ? CELL_DDP
                                               : devices > 0    ? CELL_DP
                                                                : CELL_PLAIN};
-    if ((status = session_open_for(s, like->group, &side->cell, &use, x->err)))
+    if ((status = session_open(s, like->group, &side->cell, &use, x->err)))
         return status;
     session_set_traced(s, false);
     update_set_rate(&s->update, 1);

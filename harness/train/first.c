@@ -22,7 +22,7 @@ static int verify_first(struct first *first, struct dp_group *group,
     struct record_cell *cell = &first->cell;
     struct text_error why = {""};
     size_t values = 1;
-    int status = session_open(session, group, config, err);
+    int status = session_open(session, group, config, NULL, err);
 
     *cell = (struct record_cell){.status = RECORD_OK};
     if (status == 0 && exact)

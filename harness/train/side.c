@@ -46,7 +46,7 @@ static int open_modules(struct train_side *side, struct dp_error *err)
     side->reports = calloc((size_t)world + 1, sizeof *side->reports);
     if (!s || !side->reports)
         return dp_fail(err, DP_ENOMEM, "no memory for the losses of %d ranks", world);
-    status = session_open_for(s, side->group, &cell, &use, err);
+    status = session_open(s, side->group, &cell, &use, err);
     s->workload = &config->model->workload; /* it outlives the cell */
     session_set_traced(s, false);
     if (status)

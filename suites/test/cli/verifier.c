@@ -262,7 +262,8 @@ static int try_model(const char *name, const char *backend, enum dp_math math, b
     f.config = (struct cell_config){.seed = 5, .rows = ROWS, .mode = CELL_DP};
     if (workload_parse(name, &f.config.workload, why, sizeof why))
         return verifier_fail("workload", why);
-    if (dp_group_open(&config, &group, &err) || session_open(&f.session, group, &f.config, &err) ||
+    if (dp_group_open(&config, &group, &err) ||
+        session_open(&f.session, group, &f.config, NULL, &err) ||
         session_open_sets(&f.session, &f.config, &err))
         status = verifier_fail("session", err.text);
     for (int k = 0; k < WORKLOAD_SETS && status == 0; ++k)

@@ -43,7 +43,7 @@ static void phases_open_session(struct fixture *f, const char *devices, const ch
     if (workload_parse("mlp:4,6,3", &f->config.workload, why, sizeof why))
         must(dp_fail(&must_err, DP_EINVAL, "%s", why));
     must(dp_group_open(&config, &f->group, &must_err));
-    must(session_open(&f->session, f->group, &f->config, &must_err));
+    must(session_open(&f->session, f->group, &f->config, NULL, &must_err));
     must(session_open_sets(&f->session, &f->config, &must_err));
 }
 

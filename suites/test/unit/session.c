@@ -25,7 +25,7 @@ static void open_workload(struct fixture *f, const char *name, size_t n_rows, en
     f->config = (struct cell_config){
         .seed = 5, .rows = n_rows, .mode = mode, .workload = example_workload(name)};
     cr_assert(dp_group_open(&config, &f->group, &err) == 0, "%s", err.text);
-    cr_assert(session_open(&f->session, f->group, &f->config, &err) == 0 &&
+    cr_assert(session_open(&f->session, f->group, &f->config, NULL, &err) == 0 &&
                   session_open_sets(&f->session, &f->config, &err) == 0,
               "%s", err.text);
     cr_assert(session_prepare(&f->session, 0, &err) == 0 &&
