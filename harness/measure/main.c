@@ -4,9 +4,13 @@
  * Every failure of a cell is in its record; the exit status is 0 whenever a record was written. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 
+#include "build_info.h"
 #include "command/command.h"
+#include "dp_mpi.h"
+#include "launch/launcher.h"
 #include "measure/measure.h"
 #include "plan/plan.h"
 
@@ -21,6 +25,45 @@ static error_t parse_cell_option(int key, char *arg, struct argp_state *state)
     if (cell_option_read((size_t)(key - FIRST_KEY), arg, config) == 0)
         return 0;
     return command_bad_option(state, "cannot use '%.60s'", arg);
+}
+
+/* Runs one of several processes that a launcher has started. It measures its part of the cell, and
+ * sends messages about it on standard output (launch/launcher.h): that it has begun, that
+ * it has ended; the first process also sends the record. If a signal ends it, or the time-out of
+ * the cell, or because its launcher is gone, it sends that and ends. Returns an exit status. */
+static int process_run(const struct cell_config *config)
+{
+    const unsigned ms = config->timeout > 0 ? (unsigned)(config->timeout * 500) : 0;
+    struct record_cell cell = {.status = RECORD_BROKEN};
+    char plan[128], text[MSG_TEXT_BYTES];
+    struct guard guard;
+    int status = 0;
+
+    /* All processes must run the same program with the same cell. */
+    cell_identify(config, &cell);
+    snprintf(plan, sizeof plan, "run %s, cell %s, seed %llu", config->run_id, cell.cell_id,
+             (unsigned long long)config->seed);
+    const struct dp_mpi_config how = {.processes = cell_processes(config),
+                                      .deadline_ms = ms,
+                                      .start_ms = ms,
+                                      .build = BUILD_VERSION " " BUILD_SOURCE,
+                                      .plan = plan};
+    struct dp_mpi *mpi = guard_open(&guard, config->timeout, &how);
+
+    cell_measure(config, NULL, mpi, &cell);
+    /* The first process also sends the record, which is that of all. */
+    if (dp_mpi_rank(mpi) == 0) {
+        char *record = record_cell_text(&cell);
+
+        status = record ? guard_say_parts(&guard, record, strlen(record)) : -1;
+        free(record);
+    }
+    snprintf(text, sizeof text, "%s %s", record_status_names[cell.status], cell.reason);
+    if (status == 0)
+        status = guard_say(&guard, MSG_ENDED, text);
+    status = status == 0 && cell.status == RECORD_OK ? EXIT_PASSED : EXIT_FAILED;
+    record_cell_free(&cell);
+    guard_leave(mpi, status);
 }
 
 int cell_main(int argc, char **argv)

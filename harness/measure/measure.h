@@ -7,7 +7,7 @@
 #include "measure/session.h"
 #include "record/record.h"
 
-/* ---- a cell: measure.c, model.c, collective.c, process.c ------------------------------------ */
+/* ---- a cell: measure.c, model.c, collective.c ------------------------------------------------ */
 
 struct dp_mpi;
 struct node_watch;
@@ -29,12 +29,6 @@ void measure_model(const struct cell_config *config, FILE *trace, struct dp_grou
  * start_ns: when the cell began, on the clock of sessions. */
 void measure_collective(const struct cell_config *config, struct dp_group *group,
                         struct node_watch *gpus, uint64_t start_ns, struct record_cell *cell);
-
-/* Runs one of several processes that a launcher has started. It measures its part of the cell, and
- * sends messages about it on standard output (launch/launcher.h): that it has begun, that
- * it has ended; the first process also sends the record. If a signal ends it, or the time-out of
- * the cell, or because its launcher is gone, it sends that and ends. Returns an exit status. */
-int process_run(const struct cell_config *config);
 
 /* ---- verified steps: probe_step.c ----------------------------------------------------------- */
 
