@@ -71,7 +71,8 @@ static int ask_places(const char *launcher, int n, struct record_place place[],
     int failed, status = 0;
 
     snprintf(number, sizeof number, "%d", n);
-    if (launcher_run(launcher, n, own, limit_seconds, &run, why) || run.output.interrupted) {
+    if (launcher_run(launcher, n, own, LAUNCH_OUTPUT, limit_seconds, &run, why) ||
+        run.program.interrupted) {
         launched_free(&run);
         return -1;
     }
@@ -81,8 +82,8 @@ static int ask_places(const char *launcher, int n, struct record_place place[],
     } else if (run.messages->nobody[0] != '\0') {
         status = text_fail(why, "%.300s", run.messages->nobody);
     } else if (first_unfinished_process(run.messages, text, sizeof text) >= 0) {
-        status = text_fail(why, "%s%s", text, run.output.timed_out ? ", within " LIMIT " s" : "");
-    } else if (run.output.timed_out || run.output.status != 0) {
+        status = text_fail(why, "%s%s", text, run.program.timed_out ? ", within " LIMIT " s" : "");
+    } else if (run.program.timed_out || run.program.status != 0) {
         status = text_fail(why, "all processes ended well, but not the launcher");
     }
     for (int p = 0; p < n && status == 0; ++p) {

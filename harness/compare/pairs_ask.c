@@ -67,7 +67,7 @@ static int ask_program(const char *program, const char *what, char *const argume
 {
     const struct launch_how how = {
         .program = program, .argument = argument, .heard = LAUNCH_OUTPUT_ALONE, .seconds = seconds};
-    struct launch_output output;
+    struct program output;
     char why[64];
     int status = 0;
 

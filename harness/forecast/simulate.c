@@ -113,7 +113,7 @@ static void simulate_line(const struct forecast_simulation *simulation, char *pl
                         number[4],
                         number[5],
                         NULL};
-    struct launch_output output;
+    struct program output;
 
     snprintf(ranks, sizeof ranks, "%d", line->ranks);
     for (int i = 0; i < NUMBERS; ++i)
@@ -149,7 +149,7 @@ int forecast_simulate(struct forecast *forecast, struct text_error *why)
                                    .heard = LAUNCH_OUTPUT_ALONE,
                                    .seconds = VERSION_SECONDS};
     char path[PLATFORM_PATH] = "";
-    struct launch_output output;
+    struct program output;
     size_t simulated = 0;
 
     simulation->fitted = strcmp(simulation->platform, "fitted") == 0;

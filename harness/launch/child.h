@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "launch/watch.h"
+
 enum child_group {
     CHILD_SAME_GROUP, /* a signal of the terminal reaches it, too */
     CHILD_OWN_GROUP,  /* it can be killed with all that it starts: kill(-pid, ..) */
@@ -45,13 +47,14 @@ ssize_t child_write(int fd, const void *bytes, size_t n);
  * NULL and errno: there is none. */
 void *child_shared_memory(size_t bytes);
 
-/* ---- a program that reports by pipe and dies with this one: launch/program.c ---- */
+/* ---- a program that is heard by pipe and dies with this one: launch/program.c ---- */
 
 /* More output than this is too long. */
 #define PROGRAM_OUTPUT_BYTES ((size_t)64 << 20)
 
-/* The stream that is read from a program. The other one is that of this process, or is dropped. */
-enum launch_heard { LAUNCH_OUTPUT, LAUNCH_OUTPUT_ALONE, LAUNCH_ERROR_ALONE };
+/* The stream that is read from a program. The other one is that of this process, or is dropped;
+ * LAUNCH_ASKED: it can be written to, and its standard error is copied to ours, as text. */
+enum launch_heard { LAUNCH_OUTPUT, LAUNCH_OUTPUT_ALONE, LAUNCH_ERROR_ALONE, LAUNCH_ASKED };
 
 /* A program, its arguments up to a NULL, and how it is run. */
 struct launch_how {
@@ -64,17 +67,28 @@ struct launch_how {
                        many seconds; 0: it is killed at once */
 };
 
-/* The output of a process, and how it ended. */
-struct launch_output {
-    char *text; /* what was read, then a 0; NULL: nothing. Caller frees */
+/* A program that was started, what it has printed, and how it ended. */
+struct program {
+    pid_t pid;                /* 0: it has ended */
+    int input, output, error; /* our ends of its pipes; -1: none, or it has ended */
+    struct watch watch;       /* since its start */
+    char *text;               /* what was read, then a 0; NULL: nothing. Caller frees */
     size_t length, capacity;
+    char words[400]; /* the begin of its standard error */
     bool timed_out, interrupted, too_long;
     int status; /* of waitpid; not valid for an interrupted one */
 };
 
-/* Executes the program and waits for its end, until its time is over or a stop is requested. The
- * exit status is 127 if there is no such program, and 126 if it cannot be executed. Returns 0, or
- * -1 and errno: no process was started. */
-int launch_program(const struct launch_how *how, struct launch_output *output);
+/* Starts the program. Its exit status is 127 if there is no such program, and 126 if it cannot be
+ * executed. Returns 0, or -1 and errno: no process was started. */
+int program_start(const struct launch_how *how, struct program *program);
+/* Takes what comes within so many milliseconds. Returns whether anything came. */
+bool program_listen(struct program *program, int ms);
+/* Ends it with all that it has started: it has some seconds to end by itself, then SIGTERM and its
+ * grace. What it prints during that time is taken. */
+void program_end(struct program *program, double patience, double grace);
+/* Starts it and waits for its end, until its time is over or a stop is requested. Returns as
+ * program_start. */
+int launch_program(const struct launch_how *how, struct program *program);
 
 #endif

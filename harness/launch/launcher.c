@@ -11,7 +11,7 @@
 #include "dp.h"
 #include "text/alloc.h"
 
-enum { MOST_PATH = 512, GRACE_SECONDS = 8 };
+enum { MOST_PATH = 512 };
 
 int launcher_check(char text[LAUNCHER_BYTES], struct text_error *why)
 {
@@ -80,36 +80,38 @@ int launcher_words(const char *text, int processes, char *const own[], struct la
     return 0;
 }
 
-int launcher_run(const char *launcher, int processes, char *const own[], double seconds,
-                 struct launched *run, struct text_error *why)
+int launcher_run(const char *launcher, int processes, char *const own[], enum launch_heard heard,
+                 double seconds, struct launched *run, struct text_error *why)
 {
+    int (*const launch)(const struct launch_how *, struct program *) =
+        heard == LAUNCH_ASKED ? program_start : launch_program;
     struct launcher words;
-    struct text_error error = {""};
 
     *run = (struct launched){.messages = cli_alloc(1, sizeof *run->messages)};
+    run->messages->n = processes;
     if (launcher_words(launcher, processes, own, &words, why))
         return -1;
     const struct launch_how how = {.program = words.word[0],
                                    .argument = words.word,
+                                   .heard = heard,
                                    .seconds = seconds,
-                                   .grace = GRACE_SECONDS};
+                                   .grace = LAUNCHER_GRACE};
 
-    if (launch_program(&how, &run->output))
+    if (launch(&how, &run->program))
         return text_fail(why, "'%.80s' cannot be started: %s", words.word[0], strerror(errno));
-    if (run->output.interrupted)
+    if (run->program.interrupted)
         return 0;
-    if (run->output.too_long)
+    if (run->program.too_long)
         return text_fail(why, "the launcher printed too much");
-    if (launcher_messages_read(run->output.text ? run->output.text : "", processes, run->messages,
-                               &error))
-        return text_fail(why, "what the launcher printed cannot be used: %.200s", error.text);
-    return 0;
+    launcher_messages_take(run->messages, &run->program, &run->fault);
+    if (run->fault.text[0] == '\0')
+        return 0;
+    return text_fail(why, "what the launcher printed cannot be used: %.200s", run->fault.text);
 }
 
 void launched_free(struct launched *run)
 {
     launcher_messages_free(run->messages);
     free(run->messages);
-    free(run->output.text);
-    *run = (struct launched){.messages = NULL};
+    free(run->program.text);
 }

@@ -60,14 +60,11 @@ struct launcher_messages {
     struct launcher_process process[MSG_PROCESSES];
 };
 
-/* Reads all that a launcher has printed, of n processes. 0, or -1 and why it cannot be used: a
- * message is missing, twice there, or of a process that is none. launcher_messages_free in any
- * case. */
-int launcher_messages_read(const char *text, int n, struct launcher_messages *messages,
-                           struct text_error *why);
-/* The same line by line, of text that still comes. In place of its end a line has a 0. */
-int launcher_messages_line(struct launcher_messages *messages, const char *line, size_t length,
-                           struct text_error *why);
+/* Takes the lines that a launcher has printed so far; one without its end is cut, or goes on. Says
+ * why they cannot be used, and takes none after that: a message is missing, twice there, or of a
+ * process that is none. launcher_messages_free in any case. */
+void launcher_messages_take(struct launcher_messages *messages, struct program *launcher,
+                            struct text_error *why);
 /* The answer of a process is used: its next one can come. */
 void launcher_answer_taken(struct launcher_process *process);
 void launcher_messages_free(struct launcher_messages *messages);
@@ -96,6 +93,9 @@ int launcher_hosts(const struct launcher_messages *messages, int each, char rank
 
 /* The bytes are those of a field of records, `launcher`. */
 enum { LAUNCHER_BYTES = 256, LAUNCHER_WORDS = 40, LAUNCHER_OWN = 160, LAUNCHER_PATH = 4096 };
+/* Seconds that it has to end after it was told to: it has processes to end, which may be stopped.
+ */
+enum { LAUNCHER_GRACE = 8 };
 
 /* The words of a command line; the last one is NULL. */
 struct launcher {
@@ -118,16 +118,18 @@ int launcher_check(char text[LAUNCHER_BYTES], struct text_error *why);
 int launcher_words(const char *text, int processes, char *const own[], struct launcher *launcher,
                    struct text_error *why);
 
-/* The output of a launcher, and how it ended. */
+/* A launcher, and the messages of its processes. */
 struct launched {
-    struct launch_output output;
-    struct launcher_messages *messages; /* of the processes */
+    struct program program;
+    struct launcher_messages *messages;
+    struct text_error fault; /* why what it printed cannot be used; "": it can */
 };
-/* Runs so many processes of this program for at most so many seconds, and reads their messages.
- * Returns 0, also if a stop was requested first: run->output.interrupted. Or -1 and why: nothing
- * was started, or what was printed cannot be used. launched_free in any case. */
-int launcher_run(const char *launcher, int processes, char *const own[], double seconds,
-                 struct launched *run, struct text_error *why);
+/* Starts so many processes of this program, with LAUNCH_ASKED (program_end ends them); or runs them
+ * as well, for at most so many seconds. Returns 0, also if a stop was requested first:
+ * run->program.interrupted. Or -1 and why: nothing was started, or what was printed cannot be used.
+ * launched_free in any case. */
+int launcher_run(const char *launcher, int processes, char *const own[], enum launch_heard heard,
+                 double seconds, struct launched *run, struct text_error *why);
 void launched_free(struct launched *run);
 
 /* ---- one of its processes: guard.c ------------------------------------------------------------

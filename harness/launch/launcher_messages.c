@@ -153,8 +153,8 @@ static const char *find_last(const char *line, const char *end)
 }
 
 /* A line of another process may stand within one: the rest of the outer one follows it. */
-int launcher_messages_line(struct launcher_messages *messages, const char *line, size_t length,
-                           struct text_error *why)
+static int take_line(struct launcher_messages *messages, const char *line, size_t length,
+                     struct text_error *why)
 {
     char **broken = &messages->broken;
     const char *inner = find_last(line, line + length);
@@ -183,25 +183,20 @@ int launcher_messages_line(struct launcher_messages *messages, const char *line,
     return status < 0 ? -1 : 0;
 }
 
-int launcher_messages_read(const char *text, int n, struct launcher_messages *messages,
-                           struct text_error *why)
+void launcher_messages_take(struct launcher_messages *messages, struct program *launcher,
+                            struct text_error *why)
 {
-    char *copy = cli_copy_text(text);
-    int status = 0;
+    char *line = launcher->text, *end;
 
-    *messages = (struct launcher_messages){.n = n};
-    for (char *line = copy; status == 0 && line && *line != '\0';) {
-        const size_t length = strcspn(line, "\n");
-        char *next = line[length] == '\n' ? line + length + 1 : NULL;
-
-        /* Without its end it is cut. */
-        line[length] = '\0';
-        if (next)
-            status = launcher_messages_line(messages, line, length, why);
-        line = next;
+    while (line && (end = memchr(line, '\n', launcher->length))) {
+        *end = '\0';
+        if (why->text[0] == '\0')
+            (void)take_line(messages, line, (size_t)(end - line), why);
+        launcher->length -= (size_t)(end + 1 - line);
+        line = end + 1;
     }
-    free(copy);
-    return status;
+    if (line)
+        memmove(launcher->text, line, launcher->length);
 }
 
 void launcher_answer_taken(struct launcher_process *process)

@@ -23,30 +23,20 @@
 #include "launch/watch.h"
 #include "text/alloc.h"
 
-enum { TICK_MS = 20, PIECE = 65536 };
-/* Seconds that the launcher has to end by itself, and to end after it was told to: it has processes
- * to end, which may be stopped. */
-static const double patience = 3, grace = 8;
+enum { TICK_MS = 20 };
+/* Seconds that the launcher has to end by itself. */
+static const double patience = 3;
 /* If no process prints anything, the wait is so many times the limit, plus so many seconds for MPI
  * to start. */
 enum { SILENT_LIMITS = 3, SILENT_SECONDS = 60 };
 
 struct rank_pool {
-    pid_t pid; /* of the launcher; 0: it has ended */
-    int input, output, error;
+    struct launched run;
     unsigned long long sent; /* bytes */
     double limit;
-    bool ended;      /* its output has ended */
-    double silent;   /* seconds of silence that were too long; 0: none */
-    char words[400]; /* the begin of its standard error */
-    struct launcher_messages messages;
-    struct text_error fault; /* the error in what it printed; "": none */
-    char *text;              /* output that has come, without the complete lines */
-    size_t length, room;
+    double silent; /* seconds of silence that were too long; 0: none */
     char *answer;
 };
-
-/* ---- start ----------------------------------------------------------------------------------- */
 
 int rank_pool_start(const char *launcher, const char *command, int processes, double limit,
                     struct rank_pool **pool, struct text_error *why)
@@ -54,139 +44,31 @@ int rank_pool_start(const char *launcher, const char *command, int processes, do
     struct rank_pool *p = cli_alloc(1, sizeof *p);
     char count[16], seconds[32];
     char *own[] = {(char *)command, "--processes", count, "--limit", seconds, NULL};
-    int ends[3][2] = {{-1, -1}, {-1, -1}, {-1, -1}}, made = 0;
-    struct launcher words;
 
     snprintf(count, sizeof count, "%d", processes);
     snprintf(seconds, sizeof seconds, "%g", limit);
-    if (launcher_words(launcher, processes, own, &words, why)) {
-        free(p);
-        return -1;
-    }
     p->limit = limit;
-    p->messages.n = processes;
-    while (made < 3 && child_pipe(ends[made]) == 0)
-        ++made;
-    if (made == 3)
-        p->pid = child_execute(words.word[0], words.word,
-                               (const int[]){ends[0][0], ends[1][1], ends[2][1]}, NULL);
-    const int problem = errno;
-
-    child_close(&ends[0][0]);
-    child_close(&ends[1][1]);
-    child_close(&ends[2][1]);
-    p->input = ends[0][1];
-    p->output = ends[1][0];
-    p->error = ends[2][0];
-    if (made < 3 || p->pid < 0) {
-        text_fail(why, "no launcher could be started: %s", strerror(problem));
-        p->pid = 0;
-        rank_pool_close(p);
-        return -1;
+    if (launcher_run(launcher, processes, own, LAUNCH_ASKED, 0, &p->run, why) == 0) {
+        *pool = p;
+        return 0;
     }
-    *pool = p;
-    return 0;
+    launched_free(&p->run);
+    free(p);
+    return -1;
 }
 
-/* ---- listening ------------------------------------------------------------------------------- */
-
-/* Copies its standard error to ours, and keeps the begin. */
-static void take_words(struct rank_pool *pool)
-{
-    const size_t used = strlen(pool->words);
-    char piece[4096];
-    const ssize_t n = read(pool->error, piece, sizeof piece - 1);
-
-    if (n <= 0 && !(n < 0 && errno == EINTR))
-        child_close(&pool->error);
-    if (n <= 0)
-        return;
-    piece[n] = '\0';
-    snprintf(pool->words + used, sizeof pool->words - used, "%s", piece);
-    text_lines(stderr, TEXT_PLAIN, piece, "\n");
-}
-
-/* Waits for a moment, and takes the output that has come. */
+/* Waits for a moment, and takes the messages that have come. */
 static void listen_to(struct rank_pool *pool)
 {
-    struct pollfd ends[2] = {{.fd = pool->output, .events = POLLIN},
-                             {.fd = pool->error, .events = POLLIN}};
-    const size_t room = pool->length + PIECE;
-
-    if (pool->ended)
-        return;
-    if (pool->room < room) {
-        char *text = realloc(pool->text, 2 * room);
-
-        if (!text) {
-            snprintf(pool->fault.text, sizeof pool->fault.text, "no memory for what was printed");
-            pool->ended = true;
-            return;
-        }
-        pool->room = 2 * room;
-        pool->text = text;
-    }
-    if (poll(ends, 2, TICK_MS) <= 0)
-        return;
-    if (ends[1].revents != 0)
-        take_words(pool);
-    if (ends[0].revents == 0)
-        return;
-    const ssize_t n = read(pool->output, pool->text + pool->length, PIECE);
-    char *line = pool->text, *end;
-
-    if (n > 0)
-        pool->length += (size_t)n;
-    pool->ended = n == 0 || (n < 0 && errno != EINTR);
-    while ((end = memchr(line, '\n', pool->length - (size_t)(line - pool->text)))) {
-        *end = '\0';
-        if (pool->fault.text[0] == '\0')
-            (void)launcher_messages_line(&pool->messages, line, (size_t)(end - line), &pool->fault);
-        line = end + 1;
-    }
-    pool->length -= (size_t)(line - pool->text);
-    memmove(pool->text, line, pool->length);
-}
-
-/* ---- the end --------------------------------------------------------------------------------- */
-
-static void wait_for_launcher(struct rank_pool *pool, double seconds)
-{
-    const struct timespec pause = {.tv_nsec = 2000000};
-    struct watch watch;
-    siginfo_t info;
-
-    watch_start(&watch);
-    while (!child_has_ended(pool->pid, &info) && watch_seconds(&watch) < seconds) {
-        if (pool->ended)
-            nanosleep(&pause, NULL);
-        listen_to(pool);
-    }
-    watch_close(&watch);
+    program_listen(&pool->run.program, TICK_MS);
+    launcher_messages_take(pool->run.messages, &pool->run.program, &pool->run.fault);
 }
 
 /* If not patient, the launcher is told to end at once. */
 static void end_launcher(struct rank_pool *pool, bool patient)
 {
-    siginfo_t info;
-
-    child_close(&pool->input);
-    if (pool->pid <= 0)
-        return;
-    if (patient)
-        wait_for_launcher(pool, patience);
-    if (!child_has_ended(pool->pid, &info)) {
-        kill(pool->pid, SIGTERM);
-        wait_for_launcher(pool, grace);
-    }
-    kill(-pool->pid, SIGKILL);
-    child_wait(pool->pid, NULL);
-    pool->pid = 0;
-    while (!pool->ended && poll(&(struct pollfd){.fd = pool->output, .events = POLLIN}, 1, 0) > 0)
-        listen_to(pool);
-    while (pool->error >= 0 &&
-           poll(&(struct pollfd){.fd = pool->error, .events = POLLIN}, 1, 0) > 0)
-        take_words(pool);
+    program_end(&pool->run.program, patient ? patience : 0, LAUNCHER_GRACE);
+    launcher_messages_take(pool->run.messages, &pool->run.program, &pool->run.fault);
 }
 
 void rank_pool_close(struct rank_pool *pool)
@@ -194,10 +76,7 @@ void rank_pool_close(struct rank_pool *pool)
     if (!pool)
         return;
     end_launcher(pool, true);
-    child_close(&pool->output);
-    child_close(&pool->error);
-    launcher_messages_free(&pool->messages);
-    free(pool->text);
+    launched_free(&pool->run);
     free(pool->answer);
     free(pool);
 }
@@ -231,7 +110,7 @@ static int first_without(const struct launcher_messages *messages, int kind)
 
 static bool all_have_ended(const struct rank_pool *pool)
 {
-    return first_without(&pool->messages, MSG_ENDED) == pool->messages.n;
+    return first_without(pool->run.messages, MSG_ENDED) == pool->run.messages->n;
 }
 
 /* Returns the first reason or error of a process with these words. A process that did not join an
@@ -269,18 +148,17 @@ static void add_late_process(const struct launcher_messages *messages, char *why
 static enum rank_pool_end end_pool(struct rank_pool *pool, const char **answer)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    const struct launcher_messages *messages = &pool->messages;
+    const struct launcher_messages *messages = pool->run.messages;
     json_t *answers[MSG_PROCESSES] = {NULL};
     char why[320] = "";
-    const char *words = pool->words, *lost = why;
+    const char *words = pool->run.program.words, *lost = why;
+    const double until = watch_seconds(&pool->run.program.watch) + pool->limit + 2;
     bool any = false;
-    struct watch watch;
 
-    watch_start(&watch);
-    while (!pool->ended && !all_have_ended(pool) && pool->fault.text[0] == '\0' &&
-           pool->silent == 0 && watch_seconds(&watch) < pool->limit + 2)
+    while (pool->run.program.output >= 0 && !all_have_ended(pool) &&
+           pool->run.fault.text[0] == '\0' && pool->silent == 0 &&
+           watch_seconds(&pool->run.program.watch) < until)
         listen_to(pool);
-    watch_close(&watch);
     end_launcher(pool, all_have_ended(pool));
     for (int p = 0; p < messages->n; ++p) {
         const char *refused = text_after(messages->process[p].ended, RANK_REFUSED);
@@ -294,9 +172,9 @@ static enum rank_pool_end end_pool(struct rank_pool *pool, const char **answer)
     if (pool->silent > 0) {
         snprintf(why, sizeof why, "no process has said anything for %.0f s", pool->silent);
         add_late_process(messages, why, sizeof why);
-    } else if (pool->fault.text[0] != '\0') {
+    } else if (pool->run.fault.text[0] != '\0') {
         snprintf(why, sizeof why, "what the launcher printed cannot be used: %.160s",
-                 pool->fault.text);
+                 pool->run.fault.text);
     } else if (messages->nobody[0] != '\0' || joins) {
         lost = messages->nobody[0] != '\0' ? messages->nobody : joins;
     } else if (first_unfinished_process(messages, why, sizeof why) >= 0) {
@@ -324,22 +202,22 @@ static enum rank_pool_end end_pool(struct rank_pool *pool, const char **answer)
 /* This asks for each process, because a process that has not begun has not answered. */
 static bool has_answered(const struct rank_pool *pool, long long id)
 {
-    bool all = pool->messages.process[0].parts != NULL;
+    bool all = pool->run.messages->process[0].parts != NULL;
 
-    for (int p = 0; p < pool->messages.n; ++p) {
-        const struct launcher_process *from = &pool->messages.process[p];
+    for (int p = 0; p < pool->run.messages->n; ++p) {
+        const struct launcher_process *from = &pool->run.messages->process[p];
 
         all = all && from->has[MSG_BEGUN] && from->has[MSG_ANSWER] &&
               strtoll(from->answer, NULL, 10) == id;
     }
-    return all && pool->fault.text[0] == '\0';
+    return all && pool->run.fault.text[0] == '\0';
 }
 
 /* Whether the first process can take so many more bytes, without keeping more than it may. */
 static bool has_room(const struct rank_pool *pool, long long bytes)
 {
     return pool->sent + (unsigned long long)bytes <=
-           pool->messages.process[0].read + RANK_POOL_INPUT;
+           pool->run.messages->process[0].read + RANK_POOL_INPUT;
 }
 
 /* Waits until the condition holds, or cannot hold any more: a process, or the launcher, has
@@ -349,36 +227,34 @@ static void wait_until(struct rank_pool *pool, bool (*is_so)(const struct rank_p
 {
     const double most = SILENT_LIMITS * pool->limit + SILENT_SECONDS;
     unsigned long messages = 0;
-    struct watch watch;
-    double since = 0;
+    double since = watch_seconds(&pool->run.program.watch);
     bool over = false;
 
-    watch_start(&watch);
     for (;;) {
         unsigned long n = 0;
 
-        for (int p = 0; p < pool->messages.n; ++p) {
-            const struct launcher_process *process = &pool->messages.process[p];
+        for (int p = 0; p < pool->run.messages->n; ++p) {
+            const struct launcher_process *process = &pool->run.messages->process[p];
 
             n += process->number;
             over = over || process->has[MSG_ENDED] || process->has[MSG_ABORT];
         }
-        if (is_so(pool, number) || over || pool->ended || pool->fault.text[0] != '\0' ||
-            pool->messages.nobody[0] != '\0' || pool->silent > 0)
+        if (is_so(pool, number) || over || pool->run.program.output < 0 ||
+            pool->run.fault.text[0] != '\0' || pool->run.messages->nobody[0] != '\0' ||
+            pool->silent > 0)
             break;
         if (n != messages)
-            since = watch_seconds(&watch);
+            since = watch_seconds(&pool->run.program.watch);
         messages = n;
         /* If one process has answered, MPI has started, and the others have their answers soon,
          * too. */
-        const double wait = pool->messages.process[0].has[MSG_ANSWER] ? pool->limit : most;
+        const double wait = pool->run.messages->process[0].has[MSG_ANSWER] ? pool->limit : most;
 
-        if (watch_seconds(&watch) - since > wait)
+        if (watch_seconds(&pool->run.program.watch) - since > wait)
             pool->silent = wait;
         else
             listen_to(pool);
     }
-    watch_close(&watch);
 }
 
 /* Writes the request to the input of the launcher. If the launcher is gone, that is found by its
@@ -393,7 +269,7 @@ static void write_text(struct rank_pool *pool, const char *line)
         wait_until(pool, has_room, (long long)piece);
         if (!has_room(pool, (long long)piece))
             return;
-        const ssize_t n = write(pool->input, line, piece);
+        const ssize_t n = write(pool->run.program.input, line, piece);
 
         if (n < 0 && errno != EINTR)
             return;
@@ -412,13 +288,13 @@ static int check_digests(const struct rank_pool *pool, enum reported which, cons
     static const char *const what[] = {"got another request than was sent",
                                        "has another answer than process 0 gave for all"};
 
-    for (int p = 0; p < pool->messages.n; ++p) {
+    for (int p = 0; p < pool->run.messages->n; ++p) {
         char word[2][DIGEST_HEX] = {"", ""}, name[MSG_NAME_BYTES];
 
-        (void)sscanf(pool->messages.process[p].answer, "%*s %64s %64s", word[0], word[1]);
+        (void)sscanf(pool->run.messages->process[p].answer, "%*s %64s %64s", word[0], word[1]);
         if (strcmp(word[which], digest) == 0)
             continue;
-        launcher_process_name(&pool->messages, p, name);
+        launcher_process_name(pool->run.messages, p, name);
         return text_fail(why, "%s %s", name, what[which]);
     }
     return 0;
@@ -427,11 +303,11 @@ static int check_digests(const struct rank_pool *pool, enum reported which, cons
 enum rank_pool_end rank_pool_send(struct rank_pool *pool, long long id, const char *line,
                                   const char **answer)
 {
-    struct launcher_process *first = &pool->messages.process[0];
+    struct launcher_process *first = &pool->run.messages->process[0];
     struct text_error why = {""};
     char digest[DIGEST_HEX];
 
-    if (pool->input < 0)
+    if (pool->run.program.input < 0)
         return lose_pool(pool, "these processes have ended", answer);
     write_text(pool, line);
     write_text(pool, "\n");
@@ -446,15 +322,15 @@ enum rank_pool_end rank_pool_send(struct rank_pool *pool, long long id, const ch
     free(pool->answer);
     pool->answer = first->parts;
     first->parts = NULL;
-    for (int p = 0; p < pool->messages.n; ++p)
-        launcher_answer_taken(&pool->messages.process[p]);
+    for (int p = 0; p < pool->run.messages->n; ++p)
+        launcher_answer_taken(&pool->run.messages->process[p]);
     *answer = pool->answer;
     return RANK_POOL_ANSWERED;
 }
 
 int rank_pool_hosts(const struct rank_pool *pool, int each, char ranks[], size_t bytes)
 {
-    return launcher_hosts(&pool->messages, each, ranks, bytes);
+    return launcher_hosts(pool->run.messages, each, ranks, bytes);
 }
 
 /* ---- requests by name ------------------------------------------------------------------------ */

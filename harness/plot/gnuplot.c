@@ -27,7 +27,7 @@ int plot_gnuplot(const char *directory, const char *variables, const char *scrip
                                    .directory = directory,
                                    .heard = LAUNCH_ERROR_ALONE,
                                    .seconds = seconds};
-    struct launch_output output;
+    struct program output;
 
     if (launch_program(&how, &output) != 0)
         return text_fail(err, "cannot start gnuplot: %s", strerror(errno));

@@ -66,7 +66,7 @@ static int run_row(const struct arguments *arguments, struct selftest_case *row)
                                    .argument = argument,
                                    .heard = LAUNCH_OUTPUT_ALONE,
                                    .seconds = SECONDS};
-    struct launch_output output;
+    struct program output;
     int n = 0;
 
     if (row->fault)

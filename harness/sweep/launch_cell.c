@@ -94,7 +94,7 @@ int launch_cell(const char *program, const struct cell_config *config, double ti
     const struct launch_how how = {.program = program ? program : "/proc/self/exe",
                                    .argument = line.argument,
                                    .seconds = timeout_seconds};
-    struct launch_output output;
+    struct program output;
     char end[80];
 
     if (trace)
@@ -151,7 +151,7 @@ static void judge_processes(const struct launched *run, double timeout_seconds,
     const int failed = first_failed_process(messages, "ok ");
     enum record_status status = RECORD_BROKEN;
 
-    how_it_ended("the launcher", run->output.status, end, sizeof end);
+    how_it_ended("the launcher", run->program.status, end, sizeof end);
     if (failed >= 0) {
         const char *ended = messages->process[failed].ended;
         const size_t word = strcspn(ended, " ");
@@ -162,7 +162,7 @@ static void judge_processes(const struct launched *run, double timeout_seconds,
                 status = (enum record_status)s;
         launcher_process_name(messages, failed, name);
         end_cell(cell, status, "%s: %.200s", name, ended + word + (ended[word] == ' '));
-    } else if (run->output.timed_out) {
+    } else if (run->program.timed_out) {
         end_cell(cell, RECORD_TIMEOUT, "killed after %g s (--timeout)%s%s", timeout_seconds,
                  some ? ": " : "", some ? silent : "");
     } else if (messages->nobody[0] != '\0') {
@@ -170,7 +170,7 @@ static void judge_processes(const struct launched *run, double timeout_seconds,
     } else if (some) {
         end_cell(cell, messages->process[0].has[MSG_BEGUN] ? RECORD_CRASHED : RECORD_BROKEN,
                  "%s; %s", silent, end);
-    } else if (run->output.status != 0) {
+    } else if (run->program.status != 0) {
         end_cell(cell, RECORD_CRASHED, "all processes ended well, but %s", end);
     } else if (!messages->process[0].parts) {
         end_cell(cell, RECORD_BROKEN, "process 0 of %d ended well, and sent no record",
@@ -192,10 +192,10 @@ int launched_cell(const char *launcher, const struct cell_config *config, double
     timed.timeout = timeout_seconds;
     cell_identify(config, cell);
     launch_command(&timed, &command);
-    if (launcher_run(launcher, cell_processes(config), command.argument + 1, timeout_seconds, &run,
-                     &why))
+    if (launcher_run(launcher, cell_processes(config), command.argument + 1, LAUNCH_OUTPUT,
+                     timeout_seconds, &run, &why))
         end_cell(cell, RECORD_BROKEN, "%s", why.text);
-    else if (run.output.interrupted)
+    else if (run.program.interrupted)
         status = 1;
     else
         judge_processes(&run, timeout_seconds, cell);

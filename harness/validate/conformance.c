@@ -200,7 +200,7 @@ int validate_check(const char *command, const char *cases, const char *devices, 
     char *argument[] = {"lockstep", "check", profile, list, "--format=json", out, NULL};
     const struct launch_how how = {
         .program = "/proc/self/exe", .argument = argument, .seconds = seconds};
-    struct launch_output output;
+    struct program output;
     int status;
 
     snprintf(profile, sizeof profile, "--profile=%s", cases);

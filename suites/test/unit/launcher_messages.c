@@ -40,11 +40,25 @@ static char *long_text(void)
     return record;
 }
 
+/* Takes all lines of a text, as of a launcher. Returns 0, or -1 and why. */
+static int take_text(const char *text, int n, struct launcher_messages *messages,
+                     struct text_error *why)
+{
+    struct program launcher = {.text = strdup(text), .length = strlen(text)};
+
+    *messages = (struct launcher_messages){.n = n};
+    why->text[0] = '\0';
+    launcher_messages_take(messages, &launcher, why);
+    cr_assert(!memchr(launcher.text, '\n', launcher.length));
+    free(launcher.text);
+    return why->text[0] == '\0' ? 0 : -1;
+}
+
 static void expect_all(const char *text, const char *record)
 {
     struct launcher_messages messages;
     struct text_error why = {""};
-    cr_assert(launcher_messages_read(text, 2, &messages, &why) == 0, "%s", why.text);
+    cr_assert(take_text(text, 2, &messages, &why) == 0, "%s", why.text);
     cr_assert(messages.process[0].has[MSG_ENDED] && !messages.process[0].has[MSG_ABORT]);
     cr_assert(messages.process[1].has[MSG_ABORT] && !messages.process[1].has[MSG_ENDED]);
     cr_assert_str_eq(messages.process[0].begun, "h1 10 An MPI");
@@ -84,8 +98,7 @@ Test(launcher_messages, is_heard_within_another_line)
     snprintf(with, sizeof with, "%s%s", inner, text);
     struct launcher_messages messages;
     struct text_error why = {""};
-    cr_assert(launcher_messages_read(with, 2, &messages, &why) == 0 &&
-              !messages.process[1].has[MSG_ABORT]);
+    cr_assert(take_text(with, 2, &messages, &why) == 0 && !messages.process[1].has[MSG_ABORT]);
     launcher_messages_free(&messages);
     free(record);
 }
@@ -104,7 +117,7 @@ Test(launcher_messages, damaged_lines_are_no_messages, .timeout = 50)
         if (damaged[i] == '\n')
             continue;
         damaged[i] ^= 1;
-        const bool read = launcher_messages_read(damaged, 2, &messages, &why) == 0;
+        const bool read = take_text(damaged, 2, &messages, &why) == 0;
         cr_assert(!read || !messages.process[0].has[MSG_BEGUN] ||
                       !messages.process[1].has[MSG_BEGUN] || !messages.process[0].has[MSG_ENDED] ||
                       !messages.process[1].has[MSG_ABORT] || !messages.process[0].parts,
@@ -112,7 +125,7 @@ Test(launcher_messages, damaged_lines_are_no_messages, .timeout = 50)
         launcher_messages_free(&messages);
         memcpy(damaged, text, n + 1);
         damaged[i < end ? i : end] = '\0';
-        cr_assert(launcher_messages_read(damaged, 2, &messages, &why) == 0 &&
+        cr_assert(take_text(damaged, 2, &messages, &why) == 0 &&
                   !messages.process[0].has[MSG_ENDED]);
         launcher_messages_free(&messages);
     }
@@ -125,11 +138,11 @@ Test(launcher_messages, of_others_is_refused)
     struct launcher_messages messages;
     struct text_error why = {""};
     speak(text, "short");
-    cr_assert(launcher_messages_read(text, 1, &messages, &why) == -1);
+    cr_assert(take_text(text, 1, &messages, &why) == -1);
     cr_assert_str_eq(why.text, "there is a process 1, but 1 were asked for");
     launcher_messages_free(&messages);
     snprintf(twice, sizeof twice, "%s%s", text, text);
-    cr_assert(launcher_messages_read(twice, 2, &messages, &why) == -1);
+    cr_assert(take_text(twice, 2, &messages, &why) == -1);
     cr_assert_str_eq(why.text, "message 0 of process 0 comes where 3 has to");
     launcher_messages_free(&messages);
 }
@@ -157,10 +170,13 @@ Test(launcher_messages, answers_are_taken_one_by_one)
     close(ends[0]);
     cr_assert(n > 0);
     text[n] = '\0';
+    struct program launcher = {.text = strdup("")};
     int answers = 0;
-    for (char *rest = NULL, *line = strtok_r(text, "\n", &rest); line;
-         line = strtok_r(NULL, "\n", &rest)) {
-        cr_assert(launcher_messages_line(&messages, line, strlen(line), &why) == 0, "%s", why.text);
+    for (const char *at = text; *at != '\0'; ++at) { /* it comes byte by byte */
+        launcher.text = realloc(launcher.text, launcher.length + 1);
+        launcher.text[launcher.length++] = *at;
+        launcher_messages_take(&messages, &launcher, &why);
+        cr_assert(why.text[0] == '\0', "%s", why.text);
         if (!messages.process[0].has[MSG_ANSWER])
             continue;
         cr_assert_eq(messages.process[0].read, 40000);
@@ -170,6 +186,7 @@ Test(launcher_messages, answers_are_taken_one_by_one)
         ++answers;
     }
     cr_assert(answers == 2);
+    free(launcher.text);
     cr_assert(first_unfinished_process(&messages, last, sizeof last) == 1);
     cr_assert_str_eq(last, "process 1 of 2 (host h2, process 11) has begun, and neither ended nor "
                            "was told to end");
