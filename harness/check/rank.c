@@ -76,11 +76,8 @@ static void join_list(json_t *ok, json_t *const answers[], int n, const char *na
 static json_t *join_answers(void *self, json_t *const answers[], int n)
 {
     json_t *ok = json_object_get(answers[0], "ok");
-    const int failed = rank_answers_failed(answers, n);
 
     (void)self;
-    if (failed >= 0)
-        return json_incref(answers[failed]);
     for (int p = 0; p < n; ++p)
         if (!json_object_get(answers[p], "ok"))
             return NULL;

@@ -36,6 +36,7 @@ struct rank_pool {
     double limit;
     double silent; /* seconds of silence that were too long; 0: none */
     char *answer;
+    long long last_id; /* of rank_pool_request */
 };
 
 int rank_pool_start(const char *launcher, const char *command, int processes, double limit,
@@ -340,7 +341,7 @@ int rank_pool_fail(const char *why, struct dp_error *err)
     return dp_fail(err, DP_EFAULT, "%.230s", why);
 }
 
-json_t *rank_pool_request(struct rank_asker *asker, const char *op, json_t *request,
+json_t *rank_pool_request(struct rank_pool *pool, const char *op, json_t *request,
                           struct dp_error *err)
 {
     const char *text = NULL;
@@ -348,14 +349,14 @@ json_t *rank_pool_request(struct rank_asker *asker, const char *op, json_t *requ
     char digest[DIGEST_HEX], *line = NULL;
     struct text_error apart;
 
-    ++asker->id;
-    if (json_object_set_new(request, "id", json_integer(asker->id)) == 0 &&
+    ++pool->last_id;
+    if (json_object_set_new(request, "id", json_integer(pool->last_id)) == 0 &&
         json_object_set_new(request, "op", json_string(op)) == 0)
         line = json_dumps(request, JSON_COMPACT | JSON_ENSURE_ASCII);
     json_decref(request);
     if (!line) {
         dp_fail(err, DP_ENOMEM, "no memory for a request");
-    } else if (rank_pool_send(asker->pool, asker->id, line, &text) == RANK_POOL_LOST) {
+    } else if (rank_pool_send(pool, pool->last_id, line, &text) == RANK_POOL_LOST) {
         rank_pool_fail(text, err);
     } else {
         answer = json_loads(text, 0, NULL);
@@ -370,22 +371,13 @@ json_t *rank_pool_request(struct rank_asker *asker, const char *op, json_t *requ
             rank_pool_fail("what the processes answered cannot be read", err);
         else if (rank_answer_digest(answer, digest))
             dp_fail(err, DP_ENOMEM, "no memory for a digest");
-        else if (check_digests(asker->pool, OF_ANSWER, digest, &apart))
+        else if (check_digests(pool, OF_ANSWER, digest, &apart))
             rank_pool_fail(apart.text, err);
     }
     ok = err->status ? NULL : json_incref(ok);
     json_decref(answer);
     free(line);
     return ok;
-}
-
-int rank_pool_command(struct rank_asker *asker, const char *op, json_t *request,
-                      struct dp_error *err)
-{
-    json_t *ok = rank_pool_request(asker, op, request, err);
-
-    json_decref(ok);
-    return ok ? 0 : err->status;
 }
 
 /* ---- answers of several processes ----------------------------------------------------------- */
@@ -406,8 +398,8 @@ int rank_answers_failed(json_t *const answers[], int n)
 
 int rank_answer_digest(const json_t *answer, char hex[DIGEST_HEX])
 {
-    /* Only one process reports values; devices and cores may differ between the processes. */
-    static const char *const own[] = {"values", "blas", "oversubscribed", "compared"};
+    /* Only one process reports values; devices may differ between the processes. */
+    static const char *const own[] = {"values", "blas"};
     json_t *ok = json_copy(json_object_get(answer, "ok"));
     char *text = NULL;
     int status = -1;

@@ -38,19 +38,11 @@ void rank_pool_close(struct rank_pool *pool);
 
 /* ---- requests by name, in JSON both ways ---- */
 
-struct rank_asker {
-    struct rank_pool *pool;
-    long long id; /* of the last request */
-};
-
 /* Returns the content of the answer of all, which the caller releases. NULL: the error of one of
  * them, or DP_EFAULT and which process is lost. Takes ownership of the request; a request of NULL
  * means that there was no memory for it. */
-struct json_t *rank_pool_request(struct rank_asker *asker, const char *op, struct json_t *request,
+struct json_t *rank_pool_request(struct rank_pool *pool, const char *op, struct json_t *request,
                                  struct dp_error *err);
-/* The same for a request whose answer only says that all went well. */
-int rank_pool_command(struct rank_asker *asker, const char *op, struct json_t *request,
-                      struct dp_error *err);
 /* Returns DP_EFAULT, with the reason in err. */
 int rank_pool_fail(const char *why, struct dp_error *err);
 
@@ -115,7 +107,9 @@ int rank_worker_open(struct rank_worker *worker, int argc, char **argv, const ch
 struct rank_part {
     /* Returns the answer of this process: "ok", or "error" with "text". */
     json_t *(*answer)(void *self, json_t *request);
-    /* Called by the first process: joins the answers of all processes, in their order, into one. */
+    /* Called by the first process if there is no error: joins the answers of all processes, in
+     * their order, into one. NULL: it is that of the first. Whether all have the same answer is
+     * checked by the process that asked. */
     json_t *(*join)(void *self, json_t *const answers[], int n);
     void *self;
     /* Computes the digest of the part that is the same in all answers: rank_answer_digest. NULL:
@@ -141,10 +135,5 @@ json_t *rank_worker_answer(const struct dp_mpi *mpi, const struct rank_operation
                            size_t n, void *self, const json_t *request);
 /* Returns a text of a request; "": it has no text of that name. */
 const char *rank_worker_text(const json_t *request, const char *name);
-
-/* Returns the first error, or else the answer of the first process; it says "oversubscribed" if one
- * of them does. Whether all have the same answer is checked by the process that asked
- * (launch/rank_pool.h). NULL: no memory. */
-json_t *rank_worker_join(json_t *const answers[], int n);
 
 #endif

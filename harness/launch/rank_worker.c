@@ -256,8 +256,12 @@ void rank_worker_serve(struct rank_worker *w, const struct rank_part *part)
 
             while (read < n && (answers[read] = json_loads(text_of_process(&all, read), 0, NULL)))
                 ++read;
-            if (read == n)
+            const int failed = rank_answers_failed(answers, read);
+
+            if (read == n && failed < 0 && part->join)
                 whole = part->join(part->self, answers, n);
+            else if (read == n)
+                whole = json_incref(answers[failed < 0 ? 0 : failed]);
             if (whole)
                 joined = json_dumps(whole, JSON_COMPACT | JSON_ENSURE_ASCII);
             json_decref(whole);
@@ -331,18 +335,4 @@ json_t *rank_worker_answer(const struct dp_mpi *mpi, const struct rank_operation
     snprintf(text, sizeof text, "process %d of %d (host %s, process %ld)%s", process,
              dp_mpi_size(mpi), dp_mpi_host(mpi, process), dp_mpi_pid(mpi, process), words);
     return json_pack("{s:{s:i, s:s}}", "error", "status", status, "text", text);
-}
-
-json_t *rank_worker_join(json_t *const answers[], int n)
-{
-    json_t *first = json_object_get(answers[0], "ok");
-    const int failed = rank_answers_failed(answers, n);
-
-    if (failed >= 0)
-        return json_incref(answers[failed]);
-    for (int p = 1; p < n; ++p)
-        if (json_is_true(json_object_get(json_object_get(answers[p], "ok"), "oversubscribed")) &&
-            json_object_set_new(first, "oversubscribed", json_true()))
-            return NULL;
-    return json_incref(answers[0]);
 }

@@ -205,16 +205,10 @@ static json_t *answer(void *self, json_t *request)
     return rank_worker_answer(t->worker.mpi, ops, sizeof ops / sizeof ops[0], self, request);
 }
 
-static json_t *join(void *self, json_t *const answers[], int n)
-{
-    (void)self;
-    return rank_worker_join(answers, n);
-}
-
 int trainee_main(int argc, char **argv)
 {
     struct trainee *t = cli_alloc(1, sizeof *t);
-    const struct rank_part part = {answer, join, t, rank_answer_digest};
+    const struct rank_part part = {answer, NULL, t, rank_answer_digest};
     int status;
 
     if ((status = rank_worker_open(&t->worker, argc, argv, "train",

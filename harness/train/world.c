@@ -17,7 +17,7 @@ static const double soon = 0.25;
 
 struct train_world {
     const struct train_options *options;
-    struct rank_asker asker;
+    struct rank_pool *pool;
     struct train_world_about about;
     char digest[DIGEST_HEX]; /* digest of the parameters that all processes have reported last */
     struct step {
@@ -51,7 +51,7 @@ static int start_processes(struct train_world *world, const struct dataset *data
     if (train_data_digest(data, digest))
         return dp_fail(err, DP_ENOMEM, "no memory for a digest of the data");
     if (rank_pool_start(o->processes.launcher, "trainee", about->processes, o->processes.timeout,
-                        &world->asker.pool, &why))
+                        &world->pool, &why))
         return rank_pool_fail(why.text, err);
     if (device_list_first(o->devices, o->processes.per_process, devices, sizeof devices) == 0) {
         json_t *update = json_pack("{s:b, s:f, s:f, s:f, s:f, s:b, s:I, s:I, s:I}", "adamw",
@@ -66,10 +66,10 @@ static int start_processes(struct train_world *world, const struct dataset *data
                             (json_int_t)o->batch, "update", update, "prefetch", !o->no_prefetch,
                             "digest", digest);
     }
-    if (!(ok = rank_pool_request(&world->asker, "open", request, err)))
+    if (!(ok = rank_pool_request(world->pool, "open", request, err)))
         return err->status;
     json_decref(ok);
-    if (!(ok = rank_pool_request(&world->asker, "group", json_object(), err)))
+    if (!(ok = rank_pool_request(world->pool, "group", json_object(), err)))
         return err->status;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; ++i) {
         const char *text = json_string_value(json_object_get(ok, texts[i].name));
@@ -78,8 +78,8 @@ static int start_processes(struct train_world *world, const struct dataset *data
         text_clean(texts[i].to, ' ');
     }
     about->oversubscribed = json_is_true(json_object_get(ok, "oversubscribed"));
-    about->hosts = rank_pool_hosts(world->asker.pool, (int)o->processes.per_process,
-                                   about->host_ranks, sizeof about->host_ranks);
+    about->hosts = rank_pool_hosts(world->pool, (int)o->processes.per_process, about->host_ranks,
+                                   sizeof about->host_ranks);
     json_decref(ok);
     return 0;
 }
@@ -106,7 +106,7 @@ void train_world_close(struct train_world *world)
 {
     if (!world)
         return;
-    rank_pool_close(world->asker.pool);
+    rank_pool_close(world->pool);
     free(world->step);
     free(world);
 }
@@ -153,7 +153,7 @@ int train_world_start(struct train_world *world, struct train_side *side, uint64
         return err->status;
     snprintf(number, sizeof number, "%llu", (unsigned long long)seed);
     world->at_once = 1;
-    ok = rank_pool_request(&world->asker, "start",
+    ok = rank_pool_request(world->pool, "start",
                            json_pack("{s:s, s:s}", "seed", number, "values", values), err);
     free(values);
     status = ok ? check_values(world, side, ok, err) : err->status;
@@ -169,8 +169,11 @@ int train_world_epoch(struct train_world *world, size_t epoch, size_t steps, str
         world->step = cli_resize(world->step, steps, sizeof *world->step);
         world->room = steps;
     }
-    return rank_pool_command(&world->asker, "epoch", json_pack("{s:I}", "epoch", (json_int_t)epoch),
-                             err);
+    json_t *ok = rank_pool_request(world->pool, "epoch",
+                                   json_pack("{s:I}", "epoch", (json_int_t)epoch), err);
+
+    json_decref(ok);
+    return ok ? 0 : err->status;
 }
 
 /* Asks for more steps. */
@@ -184,7 +187,7 @@ static int more_steps(struct train_world *world, struct dp_error *err)
     if (n == 0)
         return rank_pool_fail("the epoch has no step any more", err);
     watch_start(&watch);
-    ok = rank_pool_request(&world->asker, "steps", json_pack("{s:I}", "n", (json_int_t)n), err);
+    ok = rank_pool_request(world->pool, "steps", json_pack("{s:I}", "n", (json_int_t)n), err);
     seconds = watch_seconds(&watch);
     watch_close(&watch);
     if (!ok)
@@ -234,7 +237,7 @@ bool train_world_settled(const struct train_world *world)
 
 int train_world_read(struct train_world *world, struct train_side *side, struct dp_error *err)
 {
-    json_t *ok = rank_pool_request(&world->asker, "values", json_object(), err);
+    json_t *ok = rank_pool_request(world->pool, "values", json_object(), err);
     const char *values = json_string_value(json_object_get(ok, "values"));
     int status = ok ? 0 : err->status;
 
