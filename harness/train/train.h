@@ -115,7 +115,7 @@ struct train_side_config {
                   struct dp_module **module, struct dp_error *err);
 };
 
-/* The report of a rank about a step. */
+/* The report of a rank about a step, or of all of them: its loss is a float. */
 struct train_report {
     double loss;
     uint64_t arrived; /* train_rows_digest of the rows that it had */
@@ -329,8 +329,10 @@ int train_world_read(struct train_world *world, struct train_side *side, struct 
 int train_world_holds(const struct train_world *world, const struct train_side *side,
                       struct dp_error *err);
 
-/* Parameters and buffers as text, bit by bit (train/values.c). */
-/* Returns a malloc'ed text; NULL and *err. */
+/* Bytes as text, and back (train/values.c); bool: the text is that of so many bytes. Then
+ * parameters and buffers so, bit by bit. Texts are malloc'ed; NULL and *err. */
+char *train_text_of(const void *bytes, size_t n, struct dp_error *err);
+bool train_bytes_of(const char *text, void *bytes, size_t n);
 char *train_values_text(const struct train_side *side, struct dp_error *err);
 int train_values_put(struct train_side *side, const char *text, struct dp_error *err);
 /* The digest of all rows of a batch; their order does not matter. */

@@ -10,7 +10,6 @@
 #include "command/command.h"
 #include "files/files.h"
 #include "launch/rank_pool.h"
-#include "numbers/equal.h"
 #include "text/alloc.h"
 #include "train/train.h"
 
@@ -26,46 +25,18 @@ struct trainee {
 
 /* ---- what is asked --------------------------------------------------------------------------- */
 
-static size_t request_size(const json_t *object, const char *name)
-{
-    return (size_t)json_integer_value(json_object_get(object, name));
-}
-
-static double request_real(const json_t *object, const char *name)
-{
-    return json_real_value(json_object_get(object, name));
-}
-
 /* Opens the data. Errors of this process alone show here, so that no other process waits for it in
  * a collective call. */
 static int do_open(void *self, const json_t *request, json_t **ok, struct dp_error *err)
 {
     struct trainee *t = self;
     struct train_options *o = &t->options;
-    const json_t *update = json_object_get(request, "update");
-    const bool adamw = json_is_true(json_object_get(update, "adamw"));
     struct dataset_want want;
     char digest[DIGEST_HEX], why[200];
     int status;
 
-    snprintf(o->model, sizeof o->model, "%s", rank_worker_text(request, "model"));
-    snprintf(o->data, sizeof o->data, "%s", rank_worker_text(request, "data"));
-    snprintf(o->devices, sizeof o->devices, "%s", rank_worker_text(request, "devices"));
-    snprintf(o->backend, sizeof o->backend, "%s", rank_worker_text(request, "backend"));
-    o->header = json_is_true(json_object_get(request, "header"));
-    o->no_prefetch = !json_is_true(json_object_get(request, "prefetch"));
-    o->batch = request_size(request, "batch");
-    o->processes.per_process = request_size(request, "each");
-    o->update = (struct train_update){.kind = adamw ? TRAIN_ADAMW : TRAIN_SGD,
-                                      .lr = request_real(update, "lr"),
-                                      .momentum = request_real(update, "momentum"),
-                                      .decay = request_real(update, "decay"),
-                                      .clip = request_real(update, "clip"),
-                                      .cosine = json_is_true(json_object_get(update, "cosine")),
-                                      .warmup = request_size(update, "warmup"),
-                                      .steps = request_size(update, "steps"),
-                                      .parts = request_size(update, "parts")};
-    o->ddp = true;
+    if (!train_bytes_of(rank_worker_text(request, "options"), o, sizeof *o))
+        return dp_fail(err, DP_EINVAL, "the options of the training cannot be read");
     if (train_model_want(o->model, &want, why, sizeof why))
         return dp_fail(err, DP_EINVAL, "%s", why);
     want.header = o->header;
@@ -164,12 +135,13 @@ static int do_epoch(void *self, const json_t *request, json_t **ok, struct dp_er
 static int do_steps(void *self, const json_t *request, json_t **ok, struct dp_error *err)
 {
     struct trainee *t = self;
-    const json_int_t n = json_integer_value(json_object_get(request, "n"));
-    json_t *losses = json_array(), *rows = json_array();
+    const size_t n = (size_t)json_integer_value(json_object_get(request, "n"));
+    struct train_report *steps = cli_alloc(n, sizeof *steps);
     struct loader_batch batch;
+    char *text = NULL;
     int status = 0;
 
-    for (json_int_t i = 0; i < n && status == 0; ++i) {
+    for (size_t i = 0; i < n && status == 0; ++i) {
         float loss = 0;
 
         loader_next(t->loader, &batch);
@@ -177,13 +149,12 @@ static int do_steps(void *self, const json_t *request, json_t **ok, struct dp_er
             status = dp_fail(err, DP_EINVAL, "the epoch has no batch any more");
         else
             status = train_side_step(&t->side, &batch, &loss, err);
-        json_array_append_new(losses, json_integer(equal_word(loss)));
-        json_array_append_new(rows, json_integer((json_int_t)t->side.arrived));
+        steps[i] = (struct train_report){(double)loss, t->side.arrived};
     }
-    if (status == 0)
-        *ok = json_pack("{s:O, s:O}", "losses", losses, "rows", rows);
-    json_decref(losses);
-    json_decref(rows);
+    if (status == 0 && (text = train_text_of(steps, n * sizeof *steps, err)))
+        *ok = json_pack("{s:s}", "steps", text);
+    free(steps);
+    free(text);
     return status;
 }
 

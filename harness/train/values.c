@@ -1,4 +1,5 @@
-/* train/values.c: writes and reads the numbers of a model, for processes on one kind of machine. */
+/* train/values.c: writes and reads bytes, and the numbers of a model, for processes of one build on
+ * one kind of machine. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,27 +24,48 @@ static int no_memory(size_t bytes, struct dp_error *err)
     return dp_fail(err, DP_ENOMEM, "no memory for %zu bytes of parameters", bytes);
 }
 
+char *train_text_of(const void *bytes, size_t n, struct dp_error *err)
+{
+    const unsigned char *byte = bytes;
+    char *text = malloc(2 * n + 1);
+
+    if (!text)
+        (void)no_memory(n, err);
+    for (size_t i = 0; text && i < n; ++i) {
+        text[2 * i] = digits[byte[i] >> 4];
+        text[2 * i + 1] = digits[byte[i] & 15];
+    }
+    if (text)
+        text[2 * n] = '\0';
+    return text;
+}
+
+bool train_bytes_of(const char *text, void *bytes, size_t n)
+{
+    unsigned char *byte = bytes;
+
+    if (strlen(text) != 2 * n || strspn(text, digits) != 2 * n)
+        return false;
+    for (size_t i = 0; i < n; ++i)
+        byte[i] = (unsigned char)((strchr(digits, text[2 * i]) - digits) << 4 |
+                                  (strchr(digits, text[2 * i + 1]) - digits));
+    return true;
+}
+
 char *train_values_text(const struct train_side *side, struct dp_error *err)
 {
     const size_t bytes = bytes_of_values(side);
     unsigned char *value = malloc(bytes + 1), *to = value;
-    char *text = malloc(2 * bytes + 1);
-    int status = value && text ? 0 : no_memory(bytes, err);
+    char *text = NULL;
+    int status = value ? 0 : no_memory(bytes, err);
 
     for (int p = 0; p < side->n_params && status == 0; ++p) {
         status = dp_tensor_read(to, &side->param[p]->value, err);
         to += dp_tensor_bytes(&side->param[p]->value);
     }
-    for (size_t i = 0; i < bytes && status == 0; ++i) {
-        text[2 * i] = digits[value[i] >> 4];
-        text[2 * i + 1] = digits[value[i] & 15];
-    }
+    if (status == 0)
+        text = train_text_of(value, bytes, err);
     free(value);
-    if (status) {
-        free(text);
-        return NULL;
-    }
-    text[2 * bytes] = '\0';
     return text;
 }
 
@@ -59,14 +81,8 @@ int train_values_put(struct train_side *side, const char *text, struct dp_error 
     value = from = malloc(bytes + 1);
     if (!value)
         return no_memory(bytes, err);
-    for (size_t i = 0; i < bytes && status == 0; ++i) {
-        const char *high = strchr(digits, text[2 * i]), *low = strchr(digits, text[2 * i + 1]);
-
-        if (high && low)
-            value[i] = (unsigned char)((high - digits) << 4 | (low - digits));
-        else
-            status = dp_fail(err, DP_EFAULT, "parameters came as something that is no number");
-    }
+    if (!train_bytes_of(text, value, bytes))
+        status = dp_fail(err, DP_EFAULT, "parameters came as something that is no number");
     for (int p = 0; p < side->n_params && status == 0; ++p) {
         status = dp_tensor_write(&side->param[p]->value, from, err);
         from += dp_tensor_bytes(&side->param[p]->value);

@@ -19,11 +19,8 @@ struct train_world {
     const struct train_options *options;
     struct rank_pool *pool;
     struct train_world_about about;
-    char digest[DIGEST_HEX]; /* digest of the parameters that all processes have reported last */
-    struct step {
-        float loss;
-        uint64_t arrived;
-    } * step; /* steps that were run: [taken, made) are not used yet */
+    char digest[DIGEST_HEX];   /* digest of the parameters that all processes have reported last */
+    struct train_report *step; /* steps that were run: [taken, made) are not used yet */
     size_t made, taken, room;
     size_t at_once, left; /* steps of a request; steps that the epoch still has */
 };
@@ -44,29 +41,24 @@ static int start_processes(struct train_world *world, const struct dataset *data
                  {"blas", about->blas, sizeof about->blas},
                  {"library", about->library, sizeof about->library}};
     struct text_error why = {""};
-    const struct train_update *u = &o->update;
-    char digest[DIGEST_HEX], devices[sizeof o->devices];
-    json_t *ok, *request = NULL; /* NULL: no memory */
+    struct train_options first = *o; /* with the devices of the first process */
+    char digest[DIGEST_HEX], *options;
+    json_t *ok;
 
     if (train_data_digest(data, digest))
         return dp_fail(err, DP_ENOMEM, "no memory for a digest of the data");
     if (rank_pool_start(o->processes.launcher, "trainee", about->processes, o->processes.timeout,
                         &world->pool, &why))
         return rank_pool_fail(why.text, err);
-    if (device_list_first(o->devices, o->processes.per_process, devices, sizeof devices) == 0) {
-        json_t *update = json_pack("{s:b, s:f, s:f, s:f, s:f, s:b, s:I, s:I, s:I}", "adamw",
-                                   u->kind == TRAIN_ADAMW, "lr", u->lr, "momentum", u->momentum,
-                                   "decay", u->decay, "clip", u->clip, "cosine", u->cosine,
-                                   "warmup", (json_int_t)u->warmup, "steps", (json_int_t)u->steps,
-                                   "parts", (json_int_t)u->parts);
-
-        request = json_pack("{s:s, s:s, s:b, s:s, s:s, s:i, s:I, s:o, s:b, s:s}", "model", o->model,
-                            "data", o->data, "header", o->header, "devices", devices, "backend",
-                            o->backend, "each", (int)o->processes.per_process, "batch",
-                            (json_int_t)o->batch, "update", update, "prefetch", !o->no_prefetch,
-                            "digest", digest);
-    }
-    if (!(ok = rank_pool_request(world->pool, "open", request, err)))
+    if (device_list_first(o->devices, o->processes.per_process, first.devices,
+                          sizeof first.devices))
+        return rank_pool_fail("the devices cannot be divided among the processes", err);
+    if (!(options = train_text_of(&first, sizeof first, err)))
+        return err->status;
+    ok = rank_pool_request(world->pool, "open",
+                           json_pack("{s:s, s:s}", "options", options, "digest", digest), err);
+    free(options);
+    if (!ok)
         return err->status;
     json_decref(ok);
     if (!(ok = rank_pool_request(world->pool, "group", json_object(), err)))
@@ -193,16 +185,9 @@ static int more_steps(struct train_world *world, struct dp_error *err)
     if (!ok)
         return err->status;
 
-    const json_t *losses = json_object_get(ok, "losses"), *rows = json_object_get(ok, "rows");
-    const bool all = json_array_size(losses) == n && json_array_size(rows) == n;
+    const char *steps = json_string_value(json_object_get(ok, "steps"));
+    const bool all = steps && train_bytes_of(steps, world->step, n * sizeof *world->step);
 
-    /* Losses are sent as the bits of floats, because JSON has no NaN and no infinity. */
-    for (size_t i = 0; all && i < n; ++i) {
-        const uint32_t bits = (uint32_t)json_integer_value(json_array_get(losses, i));
-
-        memcpy(&world->step[i].loss, &bits, sizeof bits);
-        world->step[i].arrived = (uint64_t)json_integer_value(json_array_get(rows, i));
-    }
     json_decref(ok);
     if (!all)
         return rank_pool_fail("the processes did not make the steps that were asked for", err);
@@ -225,7 +210,7 @@ int train_world_step(struct train_world *world, float *loss, uint64_t *arrived,
 
     if (status)
         return status;
-    *loss = world->step[world->taken].loss;
+    *loss = (float)world->step[world->taken].loss;
     *arrived = world->step[world->taken++].arrived;
     return 0;
 }

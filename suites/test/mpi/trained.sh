@@ -177,14 +177,13 @@ PYTHON
     }
     answer='process 0 of 2 .* has another answer than process 0 gave for all'
     lie tells '"values":"[0-9a-f]{8}' '"values":"0000803f' 'the processes have other parameters than are here'
-    lie tells '"losses":\[\d+' '"losses":[1065353216' "$answer"
+    lie tells '"steps":"[0-9a-f]{8}' '"steps":"0000803f' "$answer"
     lie tells '"digest":"[0-9a-f]{8}' '"digest":"00000000' "$answer"
     request='process 0 of 2 .* got another request than was sent'
     lie asks '"values": ?"[0-9a-f]{8}' '"values":"0000803f' "$request"
-    lie asks '"lr": ?[0-9.]+' '"lr":0.5' "$request"
+    lie asks '"options": ?"[0-9a-f]{8}' '"options":"0000803f' "$request"
     lie asks '"seed": ?"5"' '"seed":"6"' "$request"
     lie asks '"epoch": ?1' '"epoch":2' "$request"
-    lie asks '"batch": ?24' '"batch":12' "$request"
     ;;
 zero)
     # All products of one of the ranks are 0.
