@@ -89,9 +89,11 @@ static int ask_places(const char *launcher, int n, struct record_place place[],
     for (int p = 0; p < n && status == 0; ++p) {
         const struct launcher_process *process = &run.messages->process[p];
 
-        record_place_begun(&place[p], process->begun);
+        place[p].pid = process->pid;
+        snprintf(place[p].host, sizeof place[p].host, "%.63s", process->host);
+        snprintf(place[p].library, sizeof place[p].library, "%.95s", process->library);
         text_clean(place[p].host, '?');
-        text_clean(place[p].library, ' ');
+        text_clean(place[p].library, '?');
         if (record_run_parse(process->parts ? process->parts : "", &place[p].run, &unread))
             status = text_fail(why, "what process %d says of itself: %.300s", p, unread.text);
         else

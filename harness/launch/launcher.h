@@ -47,7 +47,9 @@ int message_send_parts(struct message_sender *speaker, const char *text, size_t 
 /* The messages of one of them so far. */
 struct launcher_process {
     bool has[MSG_KINDS];
-    char begun[MSG_TEXT_BYTES], answer[MSG_TEXT_BYTES], ended[MSG_TEXT_BYTES], told[MSG_TEXT_BYTES];
+    char host[256], library[MSG_TEXT_BYTES]; /* of MSG_BEGUN, and pid */
+    long pid;
+    char answer[MSG_TEXT_BYTES], ended[MSG_TEXT_BYTES], told[MSG_TEXT_BYTES];
     unsigned long long read; /* bytes, of MSG_READ */
     char *parts;             /* all of them since the last answer was taken; the list frees it */
     size_t length;

@@ -112,7 +112,7 @@ static int take_message(const char *line, const char *end, struct launcher_messa
     if (number != from->number)
         return text_fail(why, "message %" PRIu32 " of process %" PRIu32 " comes where %u has to",
                          number, process, from->number);
-    char *const places[MSG_KINDS] = {[MSG_BEGUN] = from->begun,
+    char *const places[MSG_KINDS] = {[MSG_BEGUN] = from->library,
                                      [MSG_ANSWER] = from->answer,
                                      [MSG_ENDED] = from->ended,
                                      [MSG_ABORT] = from->told};
@@ -136,6 +136,11 @@ static int take_message(const char *line, const char *end, struct launcher_messa
         } else if (word == MSG_READ) {
             from->read = strtoull(at, NULL, 10);
         } else {
+            int library = 0;
+
+            if (word == MSG_BEGUN)
+                (void)sscanf(at, "%255[^ ] %ld %n", from->host, &from->pid, &library);
+            at += library;
             snprintf(places[word], MSG_TEXT_BYTES, "%.*s", (int)(end - at), at);
         }
         return 1;
@@ -222,16 +227,15 @@ int launcher_hosts(const struct launcher_messages *messages, int each, char rank
     size_t used = 0;
 
     for (int p = 0; p < messages->n; ++p) {
-        const char *begun = messages->process[p].begun;
-        const size_t length = strcspn(begun, " ") + 1;
+        const struct launcher_process *process = &messages->process[p];
         int h = 0;
 
-        if (!messages->process[p].has[MSG_BEGUN])
+        if (!process->has[MSG_BEGUN])
             return 0;
-        while (h < hosts && strncmp(host[h], begun, length) != 0)
+        while (h < hosts && strcmp(host[h], process->host) != 0)
             ++h;
         hosts += h == hosts;
-        host[h] = begun;
+        host[h] = process->host;
         has[h] += each;
     }
     for (int h = 0; h < hosts && used < bytes; ++h)
@@ -245,15 +249,11 @@ int launcher_hosts(const struct launcher_messages *messages, int each, char rank
 void launcher_process_name(const struct launcher_messages *messages, int p,
                            char text[MSG_NAME_BYTES])
 {
-    const char *begun = messages->process[p].begun;
-    const size_t host = strcspn(begun, " ");
-    const long pid = begun[host] == ' ' ? strtol(begun + host, NULL, 10) : 0;
+    const struct launcher_process *process = &messages->process[p];
 
-    if (messages->process[p].has[MSG_BEGUN])
-        snprintf(text, MSG_NAME_BYTES, "process %d of %d (host %.*s, process %ld)", p, messages->n,
-                 host < 64 ? (int)host : 64, begun, pid);
-    else
-        snprintf(text, MSG_NAME_BYTES, "process %d of %d", p, messages->n);
+    snprintf(text, MSG_NAME_BYTES, "process %d of %d", p, messages->n);
+    if (process->has[MSG_BEGUN])
+        text_add(text, MSG_NAME_BYTES, " (host %.64s, process %ld)", process->host, process->pid);
 }
 
 int first_failed_process(const struct launcher_messages *messages, const char *well)

@@ -92,9 +92,6 @@ struct record_place {
     struct record_run run;
 };
 
-/* Fills host, pid and library from "HOST PID LIBRARY". */
-void record_place_begun(struct record_place *place, const char *begun);
-
 /* Walks over the fields of roles build, system and machine, which say what a process runs on, and
  * returns the next one that differs between the processes; NULL: there are no more. after is the
  * previous one, or NULL for the first. */

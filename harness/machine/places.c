@@ -11,19 +11,6 @@
 
 enum { PLACE_ROLES = RECORD_BUILD | RECORD_SYSTEM | RECORD_MACHINE, DIGEST_SHOWN = 12 };
 
-void record_place_begun(struct record_place *place, const char *begun)
-{
-    const size_t host = strcspn(begun, " ");
-    char *library = NULL;
-
-    snprintf(place->host, sizeof place->host, "%.*s", (int)(host < 63 ? host : 63), begun);
-    place->pid = begun[host] == ' ' ? strtol(begun + host, &library, 10) : 0;
-    snprintf(place->library, sizeof place->library, "%s",
-             library && *library == ' ' ? library + 1 : "");
-    text_clean(place->host, '?');
-    text_clean(place->library, '?');
-}
-
 const struct record_field *record_places_differ(const struct record_place place[], int n,
                                                 const struct record_field *after)
 {

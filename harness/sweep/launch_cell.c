@@ -203,12 +203,9 @@ int launched_cell(const char *launcher, const struct cell_config *config, double
     if (status == 0)
         cell->hosts = launcher_hosts(run.messages, (int)config->per_process, cell->host_ranks,
                                      sizeof cell->host_ranks);
-    if (status == 0 && cell->hosts > 0) {
-        const char *pid = strchr(run.messages->process[0].begun, ' ');
-        const char *library = pid ? strchr(pid + 1, ' ') : NULL;
-
-        snprintf(cell->mpi_library, sizeof cell->mpi_library, "%s", library ? library + 1 : "");
-    }
+    if (status == 0 && cell->hosts > 0)
+        snprintf(cell->mpi_library, sizeof cell->mpi_library, "%.95s",
+                 run.messages->process[0].library);
     launched_free(&run);
     return status;
 }

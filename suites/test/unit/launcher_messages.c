@@ -61,7 +61,9 @@ static void expect_all(const char *text, const char *record)
     cr_assert(take_text(text, 2, &messages, &why) == 0, "%s", why.text);
     cr_assert(messages.process[0].has[MSG_ENDED] && !messages.process[0].has[MSG_ABORT]);
     cr_assert(messages.process[1].has[MSG_ABORT] && !messages.process[1].has[MSG_ENDED]);
-    cr_assert_str_eq(messages.process[0].begun, "h1 10 An MPI");
+    cr_assert_str_eq(messages.process[0].host, "h1");
+    cr_assert_eq(messages.process[0].pid, 10);
+    cr_assert_str_eq(messages.process[0].library, "An MPI");
     cr_assert_str_eq(messages.process[1].told, "by SIGTERM");
     cr_assert_str_eq(messages.process[0].parts, record);
     launcher_messages_free(&messages);
