@@ -346,17 +346,16 @@ json_t *rank_pool_request(struct rank_pool *pool, const char *op, json_t *reques
 {
     const char *text = NULL;
     json_t *answer = NULL, *ok = NULL;
-    char digest[DIGEST_HEX], *line = NULL;
+    char digest[DIGEST_HEX];
     struct text_error apart;
 
     ++pool->last_id;
-    if (json_object_set_new(request, "id", json_integer(pool->last_id)) == 0 &&
-        json_object_set_new(request, "op", json_string(op)) == 0)
-        line = json_dumps(request, JSON_COMPACT | JSON_ENSURE_ASCII);
+    json_object_set_new(request, "id", json_integer(pool->last_id));
+    json_object_set_new(request, "op", json_string(op));
+    char *const line = cli_memory(json_dumps(request, JSON_COMPACT | JSON_ENSURE_ASCII));
+
     json_decref(request);
-    if (!line) {
-        dp_fail(err, DP_ENOMEM, "no memory for a request");
-    } else if (rank_pool_send(pool, pool->last_id, line, &text) == RANK_POOL_LOST) {
+    if (rank_pool_send(pool, pool->last_id, line, &text) == RANK_POOL_LOST) {
         rank_pool_fail(text, err);
     } else {
         answer = json_loads(text, 0, NULL);
@@ -369,9 +368,7 @@ json_t *rank_pool_request(struct rank_pool *pool, const char *op, json_t *reques
             dp_fail(err, status != 0 ? status : DP_EFAULT, "%.230s", why);
         else if (!ok)
             rank_pool_fail("what the processes answered cannot be read", err);
-        else if (rank_answer_digest(answer, digest))
-            dp_fail(err, DP_ENOMEM, "no memory for a digest");
-        else if (check_digests(pool, OF_ANSWER, digest, &apart))
+        else if (check_digests(pool, OF_ANSWER, rank_answer_digest(answer, digest), &apart))
             rank_pool_fail(apart.text, err);
     }
     ok = err->status ? NULL : json_incref(ok);
@@ -396,22 +393,21 @@ int rank_answers_failed(json_t *const answers[], int n)
     return found;
 }
 
-int rank_answer_digest(const json_t *answer, char hex[DIGEST_HEX])
+const char *rank_answer_digest(const json_t *answer, char hex[DIGEST_HEX])
 {
-    /* Only one process reports values; devices may differ between the processes. */
-    static const char *const own[] = {"values", "blas"};
     json_t *ok = json_copy(json_object_get(answer, "ok"));
-    char *text = NULL;
-    int status = -1;
 
     snprintf(hex, DIGEST_HEX, "-");
-    if (!json_object_get(answer, "ok"))
-        return 0;
-    for (size_t i = 0; i < sizeof own / sizeof own[0]; ++i)
-        json_object_del(ok, own[i]);
-    if (ok && (text = json_dumps(ok, JSON_COMPACT | JSON_SORT_KEYS)))
-        status = digest_sha256(text, strlen(text), hex);
-    free(text);
+    if (ok) {
+        /* Only one process reports values; devices may differ between the processes. */
+        json_object_del(ok, "values");
+        json_object_del(ok, "blas");
+        char *const text = cli_memory(json_dumps(ok, JSON_COMPACT | JSON_SORT_KEYS));
+
+        if (digest_sha256(text, strlen(text), hex))
+            cli_no_memory();
+        free(text);
+    }
     json_decref(ok);
-    return status;
+    return hex;
 }

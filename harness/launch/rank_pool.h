@@ -39,8 +39,7 @@ void rank_pool_close(struct rank_pool *pool);
 /* ---- requests by name, in JSON both ways ---- */
 
 /* Returns the content of the answer of all, which the caller releases. NULL: the error of one of
- * them, or DP_EFAULT and which process is lost. Takes ownership of the request; a request of NULL
- * means that there was no memory for it. */
+ * them, or DP_EFAULT and which process is lost. Takes ownership of the request. */
 struct json_t *rank_pool_request(struct rank_pool *pool, const char *op, struct json_t *request,
                                  struct dp_error *err);
 /* Returns DP_EFAULT, with the reason in err. */
@@ -64,9 +63,9 @@ enum {
  * given up; -1: no process has an error. Answers may be NULL. */
 int rank_answers_failed(struct json_t *const answers[], int n);
 
-/* Computes the digest of an answer without the few values that differ by process; "-" for an error.
- * Returns 0, or -1: no memory. */
-int rank_answer_digest(const struct json_t *answer, char hex[DIGEST_HEX]);
+/* Returns the digest of an answer without the few values that differ by process; "-" for an
+ * error. */
+const char *rank_answer_digest(const struct json_t *answer, char hex[DIGEST_HEX]);
 
 /* ---- one of the processes: rank_worker.c ------------------------------------------------------
  *
@@ -80,8 +79,8 @@ int rank_answer_digest(const struct json_t *answer, char hex[DIGEST_HEX]);
 
 /* The texts that the processes exchange, one from each. */
 struct rank_texts {
-    char *bytes;
-    size_t stride;
+    char *memory;
+    size_t first, stride; /* where that of the first process is, and how far apart they are */
 };
 
 struct rank_worker {
@@ -112,9 +111,9 @@ struct rank_part {
      * checked by the process that asked. */
     json_t *(*join)(void *self, json_t *const answers[], int n);
     void *self;
-    /* Computes the digest of the part that is the same in all answers: rank_answer_digest. NULL:
+    /* Returns the digest of the part that is the same in all answers: rank_answer_digest. NULL:
      * there is none. */
-    int (*digest)(const json_t *answer, char hex[DIGEST_HEX]);
+    const char *(*digest)(const json_t *answer, char hex[DIGEST_HEX]);
 };
 /* Answers requests until there are no more. Each request needs calls of all processes; if one of
  * them is no longer possible, the process says why, and ends. */

@@ -13,6 +13,7 @@
 #include "build_info.h"
 #include "command/command.h"
 #include "dp.h"
+#include "text/alloc.h"
 
 enum { KEY_PROCESSES = 256, KEY_LIMIT, PIECE = 65536, SLICE = 1 << 20, WORDS = 300 };
 /* Share of the limit after which the others hear that there is no request yet. */
@@ -35,7 +36,7 @@ static _Noreturn void part_with(struct rank_worker *w, const char *own, const st
     guard_leave(w->mpi, EXIT_FAILED);
 }
 
-/* Ends this process and the others: it cannot understand a request, or has no memory. */
+/* Ends this process and the others: it cannot understand a request. */
 static _Noreturn void fail_all(struct rank_worker *w, const char *why)
 {
     struct dp_error err = {0};
@@ -62,20 +63,13 @@ struct head {
 
 static const char *text_of_process(const struct rank_texts *all, int process)
 {
-    return all->bytes + (size_t)process * all->stride;
+    return all->memory + all->first + (size_t)process * all->stride;
 }
 
 static void free_texts(struct rank_texts *all)
 {
-    free(all->bytes);
-    *all = (struct rank_texts){NULL, 0};
-}
-
-/* This process fails; the others wait for it until the limit. */
-static int fail_exchange(struct rank_worker *w, struct dp_error *err)
-{
-    dp_mpi_abort(w->mpi);
-    return dp_fail(err, DP_ENOMEM, "no memory for a text");
+    free(all->memory);
+    *all = (struct rank_texts){NULL, 0, 0};
 }
 
 /* Gives every process the texts of all processes. All processes call it. Returns 0, or a status of
@@ -84,35 +78,23 @@ static int tell_all(struct rank_worker *w, const char *text, struct rank_texts *
                     struct dp_error *err)
 {
     const size_t n = (size_t)dp_mpi_size(w->mpi), length = strlen(text);
-    struct head own = {.length = length}, *heads = calloc(n, sizeof *heads);
+    struct head own = {.length = length}, *heads = cli_alloc(n, sizeof *heads);
     size_t most = 0;
     int status;
 
-    *all = (struct rank_texts){NULL, 0};
-    if (!heads)
-        return fail_exchange(w, err);
+    *all = (struct rank_texts){(char *)heads, offsetof(struct head, text), sizeof own};
     if (length < sizeof own.text)
         memcpy(own.text, text, length + 1);
     status = dp_mpi_exchange(w->mpi, &own, sizeof own, heads, err);
     for (size_t p = 0; p < n; ++p)
         most = heads[p].length > most ? (size_t)heads[p].length : most;
-    if (status == 0 && most < sizeof own.text) {
-        all->stride = sizeof own;
-        all->bytes = (char *)heads;
-        memmove(all->bytes, all->bytes + offsetof(struct head, text),
-                n * sizeof own - offsetof(struct head, text));
-    } else {
-        free(heads);
-    }
-    if (status == 0 && !all->bytes) {
-        char *padded = calloc(1, most + 1);
+    if (status == 0 && most >= sizeof own.text) {
+        char *padded = cli_alloc(most + 1, 1);
 
-        all->stride = most + 1;
-        all->bytes = calloc(n, most + 1);
-        if (padded)
-            memcpy(padded, text, length + 1);
-        status = padded && all->bytes ? dp_mpi_exchange(w->mpi, padded, most + 1, all->bytes, err)
-                                      : fail_exchange(w, err);
+        free_texts(all);
+        *all = (struct rank_texts){cli_alloc(n, most + 1), 0, most + 1};
+        memcpy(padded, text, length + 1);
+        status = dp_mpi_exchange(w->mpi, padded, most + 1, all->memory, err);
         free(padded);
     }
     w->told = watch_seconds(&w->watch);
@@ -134,18 +116,14 @@ static int tell_nothing(struct rank_worker *w, struct dp_error *err)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-/* Reads a piece of a line. Returns false if there is no more, or no memory. */
+/* Reads a piece of a line. Returns false if there is no more. */
 static bool read_piece(struct rank_worker *w)
 {
     char text[32];
 
     if (w->room - w->length < PIECE + 1) {
-        char *longer = realloc(w->text, 2 * (w->room + PIECE));
-
-        if (!longer)
-            return false;
-        w->text = longer;
         w->room = 2 * (w->room + PIECE);
+        w->text = cli_resize(w->text, w->room, 1);
     }
     const ssize_t n = read(STDIN_FILENO, w->text + w->length, PIECE);
 
@@ -201,7 +179,7 @@ static const char *next_request(struct rank_worker *w)
 static void say_answer(struct rank_worker *w, const struct rank_part *part, const json_t *request,
                        const json_t *own, const char *joined)
 {
-    char line[DIGEST_HEX] = "", answer[DIGEST_HEX] = "-", text[2 * DIGEST_HEX + 32];
+    char line[DIGEST_HEX], answer[DIGEST_HEX], text[2 * DIGEST_HEX + 32];
     const char *got = text_of_process(&w->request, 0);
     size_t left = joined ? strlen(joined) : 0;
     struct dp_error err = {0};
@@ -218,17 +196,15 @@ static void say_answer(struct rank_worker *w, const struct rank_part *part, cons
         joined += n;
         left -= n;
     }
-    if (status == 0 &&
-        (digest_sha256(got, strlen(got), line) || (part->digest && part->digest(own, answer))))
-        fail_all(w, "no memory for a digest");
+    if (digest_sha256(got, strlen(got), line))
+        cli_no_memory();
     snprintf(text, sizeof text, "%lld %s %s",
-             (long long)json_integer_value(json_object_get(request, "id")), line, answer);
+             (long long)json_integer_value(json_object_get(request, "id")), line,
+             part->digest ? part->digest(own, answer) : "-");
     if (status == 0 && guard_say(&w->guard, MSG_ANSWER, text))
         status = dp_fail(&err, DP_EFAULT, "an answer cannot be said: %s", strerror(errno));
-    if (status == 0)
-        return;
-    dp_mpi_abort(w->mpi);
-    part_with(w, "", &err);
+    if (status != 0)
+        fail_all(w, err.text);
 }
 
 void rank_worker_serve(struct rank_worker *w, const struct rank_part *part)
