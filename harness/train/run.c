@@ -126,9 +126,8 @@ static int run_epoch(struct work *work, struct train_epoch *epoch)
     int status = 0;
 
     loader_start(work->train, epoch->epoch);
-    if (run->world && (status = train_world_epoch(run->world, epoch->epoch,
-                                                  loader_batches(work->train), work->err)))
-        return status;
+    if (run->world)
+        train_world_epoch(run->world, epoch->epoch, loader_batches(work->train));
     for (loader_next(work->train, &batch); batch.rows > 0; loader_next(work->train, &batch)) {
         float loss = 0;
         uint64_t arrived = 0;

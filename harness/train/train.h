@@ -316,7 +316,7 @@ const struct train_world_about *train_world_about(const struct train_world *worl
 int train_world_start(struct train_world *world, struct train_side *side, uint64_t seed,
                       struct dp_error *err);
 /* Starts an epoch of that many steps. */
-int train_world_epoch(struct train_world *world, size_t epoch, size_t steps, struct dp_error *err);
+void train_world_epoch(struct train_world *world, size_t epoch, size_t steps);
 /* Gives the next step of the epoch. The processes run several at once: as many as take a fraction
  * of a second. */
 int train_world_step(struct train_world *world, float *loss, uint64_t *arrived,

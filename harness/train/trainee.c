@@ -122,25 +122,18 @@ static int do_start(void *self, const json_t *request, json_t **ok, struct dp_er
     return say_values(t, false, ok, err);
 }
 
-static int do_epoch(void *self, const json_t *request, json_t **ok, struct dp_error *err)
-{
-    struct trainee *t = self;
-
-    (void)err;
-    loader_start(t->loader, (uint64_t)json_integer_value(json_object_get(request, "epoch")));
-    *ok = json_object();
-    return 0;
-}
-
 static int do_steps(void *self, const json_t *request, json_t **ok, struct dp_error *err)
 {
     struct trainee *t = self;
     const size_t n = (size_t)json_integer_value(json_object_get(request, "n"));
+    const json_int_t epoch = json_integer_value(json_object_get(request, "epoch"));
     struct train_report *steps = cli_alloc(n, sizeof *steps);
     struct loader_batch batch;
     char *text = NULL;
     int status = 0;
 
+    if (epoch > 0) /* it begins */
+        loader_start(t->loader, (uint64_t)epoch);
     for (size_t i = 0; i < n && status == 0; ++i) {
         float loss = 0;
 
@@ -168,9 +161,11 @@ static int do_values(void *self, const json_t *request, json_t **ok, struct dp_e
 
 static json_t *answer(void *self, json_t *request)
 {
-    static const struct rank_operation ops[] = {{"open", do_open},   {"group", do_group},
-                                                {"start", do_start}, {"epoch", do_epoch},
-                                                {"steps", do_steps}, {"values", do_values}};
+    static const struct rank_operation ops[] = {{"open", do_open},
+                                                {"group", do_group},
+                                                {"start", do_start},
+                                                {"steps", do_steps},
+                                                {"values", do_values}};
     const struct trainee *t = self;
 
     return rank_worker_answer(t->worker.mpi, ops, sizeof ops / sizeof ops[0], self, request);

@@ -21,8 +21,9 @@ struct train_world {
     struct train_world_about about;
     char digest[DIGEST_HEX];   /* digest of the parameters that all processes have reported last */
     struct train_report *step; /* steps that were run: [taken, made) are not used yet */
-    size_t made, taken, room;
+    size_t made, taken;
     size_t at_once, left; /* steps of a request; steps that the epoch still has */
+    size_t begins;        /* the epoch that the next request begins; 0: it goes on */
 };
 
 /* ---- the begin ------------------------------------------------------------------------------- */
@@ -153,19 +154,12 @@ int train_world_start(struct train_world *world, struct train_side *side, uint64
     return status;
 }
 
-int train_world_epoch(struct train_world *world, size_t epoch, size_t steps, struct dp_error *err)
+void train_world_epoch(struct train_world *world, size_t epoch, size_t steps)
 {
     world->made = world->taken = 0;
     world->left = steps;
-    if (steps > world->room) {
-        world->step = cli_resize(world->step, steps, sizeof *world->step);
-        world->room = steps;
-    }
-    json_t *ok = rank_pool_request(world->pool, "epoch",
-                                   json_pack("{s:I}", "epoch", (json_int_t)epoch), err);
-
-    json_decref(ok);
-    return ok ? 0 : err->status;
+    world->begins = epoch;
+    world->step = cli_resize(world->step, steps, sizeof *world->step);
 }
 
 /* Asks for more steps. */
@@ -179,7 +173,9 @@ static int more_steps(struct train_world *world, struct dp_error *err)
     if (n == 0)
         return rank_pool_fail("the epoch has no step any more", err);
     watch_start(&watch);
-    ok = rank_pool_request(world->pool, "steps", json_pack("{s:I}", "n", (json_int_t)n), err);
+    ok = rank_pool_request(
+        world->pool, "steps",
+        json_pack("{s:I, s:I}", "epoch", (json_int_t)world->begins, "n", (json_int_t)n), err);
     seconds = watch_seconds(&watch);
     watch_close(&watch);
     if (!ok)
@@ -194,6 +190,7 @@ static int more_steps(struct train_world *world, struct dp_error *err)
     world->made = n;
     world->taken = 0;
     world->left -= n;
+    world->begins = 0;
     /* With --against there is one step per request, because parameters are compared after each
      * step. */
     if (seconds < soon / 2 && n == world->at_once && world->options->against[0] == '\0')
