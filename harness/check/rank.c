@@ -1,13 +1,11 @@
 /* check/rank.c: `lockstep rank`: one of several processes that together hold the ranks of
  * models. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "command/command.h"
 #include "exec/serve.h"
 #include "launch/rank_pool.h"
 #include "reference/part.h"
-#include "text/alloc.h"
 
 struct rank {
     struct rank_worker worker;
@@ -110,18 +108,14 @@ static json_t *join_answers(void *self, json_t *const answers[], int n)
 
 int rank_main(int argc, char **argv)
 {
-    struct rank *r = cli_alloc(1, sizeof *r);
-    const struct rank_part part = {answer_request, join_answers, r, NULL};
-    int status;
+    struct rank r = {.serve.source.ops = part_ops()};
+    const struct rank_part part = {answer_request, join_answers, &r, NULL};
+    const int status = rank_worker_serve(&r.worker, argc, argv, "check",
+                                         "Worker of check: some of the ranks of a model.", &part);
 
-    r->serve.source.ops = part_ops();
-    if ((status = rank_worker_open(&r->worker, argc, argv, "check",
-                                   "Worker of check: some of the ranks of a model."))) {
-        free(r);
+    if (status)
         return status;
-    }
-    rank_worker_serve(&r->worker, &part);
-    if (r->serve.session)
-        r->serve.source.ops->close(r->serve.session);
-    rank_worker_end(&r->worker);
+    if (r.serve.session)
+        r.serve.source.ops->close(r.serve.session);
+    rank_worker_end(&r.worker);
 }

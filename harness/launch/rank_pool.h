@@ -96,11 +96,6 @@ struct rank_worker {
     double told;
 };
 
-/* Opens the process for its subcommand: reads the options, and starts MPI with the same plan as the
- * others. The worker lives as long as the process. Returns 0, or an exit status. */
-int rank_worker_open(struct rank_worker *worker, int argc, char **argv, const char *plan,
-                     const char *doc);
-
 /* The operations of a worker. Both functions return an object that the caller releases; NULL: no
  * memory, or no such request. */
 struct rank_part {
@@ -115,9 +110,12 @@ struct rank_part {
      * there is none. */
     const char *(*digest)(const json_t *answer, char hex[DIGEST_HEX]);
 };
-/* Answers requests until there are no more. Each request needs calls of all processes; if one of
- * them is no longer possible, the process says why, and ends. */
-void rank_worker_serve(struct rank_worker *worker, const struct rank_part *part);
+/* Reads the options of the subcommand, starts MPI with the same plan as the others, and answers
+ * requests until there are no more. Each request needs calls of all processes; if one of them is no
+ * longer possible, the process says why, and ends. The worker lives as long as the process. Returns
+ * 0, or an exit status. */
+int rank_worker_serve(struct rank_worker *worker, int argc, char **argv, const char *plan,
+                      const char *doc, const struct rank_part *part);
 
 _Noreturn void rank_worker_end(struct rank_worker *worker);
 

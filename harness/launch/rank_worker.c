@@ -207,10 +207,30 @@ static void say_answer(struct rank_worker *w, const struct rank_part *part, cons
         fail_all(w, err.text);
 }
 
-void rank_worker_serve(struct rank_worker *w, const struct rank_part *part)
+int rank_worker_serve(struct rank_worker *w, int argc, char **argv, const char *plan,
+                      const char *doc, const struct rank_part *part)
 {
+    static const struct command_option table[] = {
+        {"processes", KEY_PROCESSES, "N", "that there have to be", COMMAND_SIZE,
+         .offset = offsetof(struct rank_worker, processes), .least = 1, .most = MSG_PROCESSES},
+        {"limit", KEY_LIMIT, "SECONDS", "that a process waits for the others", COMMAND_REAL,
+         .offset = offsetof(struct rank_worker, limit), .from = 0.1, .to = 86400},
+        {0}};
+    const struct command_syntax syntax = {.options = table, .doc = doc};
     const char *line;
 
+    *w = (struct rank_worker){.processes = 0};
+    if (command_read(&syntax, argc, argv, w) || w->processes == 0 || w->limit <= 0)
+        return EXIT_MISUSE;
+    prctl(PR_SET_NAME, argv[0]); /* the process was started as /proc/self/exe */
+    const struct dp_mpi_config how = {.processes = (int)w->processes,
+                                      .deadline_ms = (unsigned)(w->limit * 1e3),
+                                      .start_ms = RANK_START_MS,
+                                      .build = BUILD_VERSION " " BUILD_SOURCE,
+                                      .plan = plan};
+
+    w->mpi = guard_open(&w->guard, 0, &how);
+    watch_start(&w->watch);
     while ((line = next_request(w))) {
         json_t *request = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
         json_t *own = request ? part->answer(part->self, request) : NULL;
@@ -253,33 +273,6 @@ void rank_worker_serve(struct rank_worker *w, const struct rank_part *part)
         json_decref(own);
         json_decref(request);
     }
-}
-
-/* ---- the beginning --------------------------------------------------------------------------- */
-
-int rank_worker_open(struct rank_worker *w, int argc, char **argv, const char *plan,
-                     const char *doc)
-{
-    static const struct command_option table[] = {
-        {"processes", KEY_PROCESSES, "N", "that there have to be", COMMAND_SIZE,
-         .offset = offsetof(struct rank_worker, processes), .least = 1, .most = MSG_PROCESSES},
-        {"limit", KEY_LIMIT, "SECONDS", "that a process waits for the others", COMMAND_REAL,
-         .offset = offsetof(struct rank_worker, limit), .from = 0.1, .to = 86400},
-        {0}};
-    const struct command_syntax syntax = {.options = table, .doc = doc};
-
-    *w = (struct rank_worker){.processes = 0};
-    if (command_read(&syntax, argc, argv, w) || w->processes == 0 || w->limit <= 0)
-        return EXIT_MISUSE;
-    prctl(PR_SET_NAME, argv[0]); /* the process was started as /proc/self/exe */
-    const struct dp_mpi_config how = {.processes = (int)w->processes,
-                                      .deadline_ms = (unsigned)(w->limit * 1e3),
-                                      .start_ms = RANK_START_MS,
-                                      .build = BUILD_VERSION " " BUILD_SOURCE,
-                                      .plan = plan};
-
-    w->mpi = guard_open(&w->guard, 0, &how);
-    watch_start(&w->watch);
     return 0;
 }
 

@@ -173,19 +173,16 @@ static json_t *answer(void *self, json_t *request)
 
 int trainee_main(int argc, char **argv)
 {
-    struct trainee *t = cli_alloc(1, sizeof *t);
-    const struct rank_part part = {answer, NULL, t, rank_answer_digest};
-    int status;
+    struct trainee t = {.loader = NULL};
+    const struct rank_part part = {answer, NULL, &t, rank_answer_digest};
+    const int status = rank_worker_serve(&t.worker, argc, argv, "train",
+                                         "Worker of train: some of the ranks of a model.", &part);
 
-    if ((status = rank_worker_open(&t->worker, argc, argv, "train",
-                                   "Worker of train: some of the ranks of a model."))) {
-        free(t);
+    if (status)
         return status;
-    }
-    rank_worker_serve(&t->worker, &part);
-    train_side_close(&t->side);
-    loader_close(t->loader);
-    dp_group_close(t->group);
-    dataset_free(&t->data);
-    rank_worker_end(&t->worker);
+    train_side_close(&t.side);
+    loader_close(t.loader);
+    dp_group_close(t.group);
+    dataset_free(&t.data);
+    rank_worker_end(&t.worker);
 }
