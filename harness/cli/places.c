@@ -200,7 +200,7 @@ int place_main(int argc, char **argv)
     }
     dp_group_close(group);
     free(run);
-    status = text ? guard_say_parts(&guard, text, strlen(text)) : -1;
+    status = text ? guard_say(&guard, MSG_PART, text) : -1;
     free(text);
     if (status)
         (void)guard_say(&guard, MSG_ENDED, err.text);

@@ -21,14 +21,6 @@ int guard_say(struct guard *guard, enum message_kind word, const char *text)
     return status;
 }
 
-int guard_say_parts(struct guard *guard, const char *text, size_t length)
-{
-    pthread_mutex_lock(&guard->lock);
-    const int status = message_send_parts(&guard->speaker, text, length);
-    pthread_mutex_unlock(&guard->lock);
-    return status;
-}
-
 static _Noreturn void end_now(struct guard *guard, const char *why)
 {
     struct timespec until;

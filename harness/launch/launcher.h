@@ -39,10 +39,9 @@ struct message_sender {
     unsigned number; /* of its next message */
 };
 
-/* 0, or -1 and errno. The text has no line break. */
+/* 0, or -1 and errno. The text has no line break. MSG_PART: it has any length, and becomes as many
+ * messages as it needs. */
 int message_send(struct message_sender *speaker, enum message_kind word, const char *text);
-/* A text of any length as parts. */
-int message_send_parts(struct message_sender *speaker, const char *text, size_t length);
 
 /* The messages of one of them so far. */
 struct launcher_process {
@@ -161,7 +160,6 @@ struct guard {
 struct dp_mpi *guard_open(struct guard *guard, double seconds, const struct dp_mpi_config *how);
 /* Returns 0, or -1 and errno. If the launcher does not read any more, the thread notices it. */
 int guard_say(struct guard *guard, enum message_kind word, const char *text);
-int guard_say_parts(struct guard *guard, const char *text, size_t length);
 /* Ends the process, after its last message. MPI is finalized only if all processes have come to the
  * end; otherwise that would wait, and the status is EXIT_FAILED. */
 _Noreturn void guard_leave(struct dp_mpi *mpi, int status);

@@ -30,40 +30,26 @@ static uint32_t checksum(int process, unsigned number, const char *rest, size_t 
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* Begins with a line break: half a line that was printed before does not spoil this one. */
-static int write_message(struct message_sender *speaker, enum message_kind word, const char *text,
-                         size_t length)
-{
-    char rest[MSG_TEXT_BYTES + 16], line[sizeof rest + 64];
-    const int n = snprintf(rest, sizeof rest, "%s %.*s", words[word], (int)length, text);
-    const size_t used = (size_t)n < sizeof rest ? (size_t)n : sizeof rest - 1;
-    const int all =
-        snprintf(line, sizeof line, "\n%s%d %u %08" PRIx32 " %s\n", mark, speaker->process,
-                 speaker->number, checksum(speaker->process, speaker->number, rest, used), rest);
-
-    ++speaker->number;
-    return whole_write(speaker->fd, line, (size_t)all);
-}
-
 int message_send(struct message_sender *speaker, enum message_kind word, const char *text)
 {
-    const size_t length = strcspn(text, "\n");
+    const char *const end = text + (word == MSG_PART ? strlen(text) : strcspn(text, "\n"));
+    int status;
 
-    return write_message(speaker, word, text,
-                         length < MSG_TEXT_BYTES - 1 ? length : MSG_TEXT_BYTES - 1);
-}
+    do {
+        char rest[MSG_TEXT_BYTES + 16], line[sizeof rest + 64];
+        const size_t left = (size_t)(end - text);
+        const size_t length = left < MSG_TEXT_BYTES - 1 ? left : MSG_TEXT_BYTES - 1;
+        const int n = snprintf(rest, sizeof rest, "%s %.*s", words[word], (int)length, text);
+        const size_t used = (size_t)n < sizeof rest ? (size_t)n : sizeof rest - 1;
+        /* Begins with a line break: half a line that was printed before does not spoil this one. */
+        const int all = snprintf(line, sizeof line, "\n%s%d %u %08" PRIx32 " %s\n", mark,
+                                 speaker->process, speaker->number,
+                                 checksum(speaker->process, speaker->number, rest, used), rest);
 
-int message_send_parts(struct message_sender *speaker, const char *text, size_t length)
-{
-    int status = 0;
-
-    while (status == 0 && length > 0) {
-        const size_t n = length < MSG_TEXT_BYTES - 1 ? length : MSG_TEXT_BYTES - 1;
-
-        status = write_message(speaker, MSG_PART, text, n);
-        text += n;
-        length -= n;
-    }
+        ++speaker->number;
+        status = whole_write(speaker->fd, line, (size_t)all);
+        text += length;
+    } while (status == 0 && word == MSG_PART && text < end);
     return status;
 }
 

@@ -177,7 +177,7 @@ static const char *next_request(struct rank_worker *w)
 /* The first process prints the answer of all. Each process prints the digests of its request and of
  * its answer. */
 static void say_answer(struct rank_worker *w, const struct rank_part *part, const json_t *request,
-                       const json_t *own, const char *joined)
+                       const json_t *own, char *joined)
 {
     char line[DIGEST_HEX], answer[DIGEST_HEX], text[2 * DIGEST_HEX + 32];
     const char *got = text_of_process(&w->request, 0);
@@ -188,12 +188,15 @@ static void say_answer(struct rank_worker *w, const struct rank_part *part, cons
     /* The reader may be slow, and the other processes wait during that time. */
     while (status == 0 && left > 0) {
         const size_t n = left < SLICE ? left : SLICE;
+        const char next = joined[n];
 
-        if (guard_say_parts(&w->guard, joined, n))
+        joined[n] = '\0';
+        if (guard_say(&w->guard, MSG_PART, joined))
             status = dp_fail(&err, DP_EFAULT, "an answer cannot be said: %s", strerror(errno));
         else
             status = tell_nothing(w, &err);
         joined += n;
+        joined[0] = next;
         left -= n;
     }
     if (digest_sha256(got, strlen(got), line))

@@ -55,7 +55,7 @@ static int process_run(const struct cell_config *config)
     if (dp_mpi_rank(mpi) == 0) {
         char *record = record_cell_text(&cell);
 
-        status = record ? guard_say_parts(&guard, record, strlen(record)) : -1;
+        status = record ? guard_say(&guard, MSG_PART, record) : -1;
         free(record);
     }
     snprintf(text, sizeof text, "%s %s", record_status_names[cell.status], cell.reason);

@@ -18,7 +18,7 @@ static size_t speak(char text[ROOM], const char *record)
     struct message_sender speaker[2] = {{ends[1], 0, 0}, {ends[1], 1, 0}};
     cr_assert(message_send(&speaker[0], MSG_BEGUN, "h1 10 An MPI") == 0);
     cr_assert(message_send(&speaker[1], MSG_BEGUN, "h2 11 An MPI") == 0);
-    cr_assert(message_send_parts(&speaker[0], record, strlen(record)) == 0);
+    cr_assert(message_send(&speaker[0], MSG_PART, record) == 0);
     cr_assert(message_send(&speaker[1], MSG_ABORT, "by SIGTERM") == 0);
     cr_assert(message_send(&speaker[0], MSG_ENDED, "ok ") == 0);
     close(ends[1]);
@@ -164,7 +164,7 @@ Test(launcher_messages, answers_are_taken_one_by_one)
     cr_assert(message_send(&speaker[0], MSG_READ, "16384") == 0);
     cr_assert(message_send(&speaker[0], MSG_READ, "40000") == 0);
     for (int i = 0; i < 2; ++i) {
-        cr_assert(message_send_parts(&speaker[0], i == 0 ? "first" : "2nd", i == 0 ? 5 : 3) == 0);
+        cr_assert(message_send(&speaker[0], MSG_PART, i == 0 ? "first" : "2nd") == 0);
         cr_assert(message_send(&speaker[0], MSG_ANSWER, i == 0 ? "7" : "8") == 0);
     }
     close(ends[1]);
