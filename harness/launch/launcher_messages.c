@@ -1,6 +1,5 @@
 /* launch/launcher_messages.c: messages as lines with a checksum, written and read; on which hosts
  * processes have begun; and which process has not sent its last message. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -55,32 +54,18 @@ int message_send(struct message_sender *speaker, enum message_kind word, const c
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Reads a number after a blank or the mark; NULL: there is none. */
-static const char *take_number(const char *at, const char *end, int base, uint32_t *number)
-{
-    char *behind;
-
-    if (at >= end || !strchr("0123456789abcdef", *at))
-        return NULL;
-    errno = 0;
-    const unsigned long value = strtoul(at, &behind, base);
-
-    if (errno != 0 || value > UINT32_MAX || behind >= end || *behind != ' ')
-        return NULL;
-    *number = (uint32_t)value;
-    return behind + 1;
-}
-
 /* 1: it is a whole message, and taken; 0: it is none; -1 and why. */
 static int take_message(const char *line, const char *end, struct launcher_messages *messages,
                         struct text_error *why)
 {
     uint32_t process, number, sum;
-    const char *at = take_number(line + sizeof mark - 1, end, 10, &process);
+    const char *at = line + sizeof mark - 1;
+    int used = 0;
 
-    at = at ? take_number(at, end, 10, &number) : NULL;
-    at = at ? take_number(at, end, 16, &sum) : NULL;
-    if (!at || checksum((int)process, number, at, (size_t)(end - at)) != sum)
+    if (sscanf(at, "%9" SCNu32 " %9" SCNu32 " %8" SCNx32 " %n", &process, &number, &sum, &used) < 3)
+        return 0;
+    at += used;
+    if (checksum((int)process, number, at, (size_t)(end - at)) != sum)
         return 0;
     if (process == MSG_UNKNOWN_PROCESS) {
         const size_t word = strlen(words[MSG_ENDED]) + 1;
