@@ -433,12 +433,14 @@ double session_bytes(const struct session *session)
 int share_gather(struct dp_group *group, const void *mine, size_t bytes, void *all,
                  struct dp_error *err)
 {
-    struct dp_tensor in[DP_MAX_SLOTS] = {{0}}, out[DP_MAX_SLOTS] = {{0}};
     const size_t words = bytes / sizeof(int32_t);
     const size_t all_words = words * (size_t)dp_group_world(group);
     const int n = dp_group_size(group);
+    struct dp_tensor *in = calloc(2 * (size_t)n, sizeof *in), *out = in ? in + n : NULL;
     int status = 0;
 
+    if (!in)
+        return dp_fail(err, DP_ENOMEM, "no memory for the numbers of %d ranks", n);
     for (int r = 0; status == 0 && r < n; ++r) {
         struct dp_slot *slot = dp_group_slot(group, r);
 
@@ -456,6 +458,7 @@ int share_gather(struct dp_group *group, const void *mine, size_t bytes, void *a
         dp_tensor_free(&in[r]);
         dp_tensor_free(&out[r]);
     }
+    free(in);
     return status;
 }
 
