@@ -103,7 +103,9 @@ int runner_export(FILE *stream, const struct runner_run *run, enum export_format
         cell->seconds = result->seconds;
         cell->value[COMPARED].middle = (double)result->compared;
         cell->value[SECONDS].middle = result->seconds;
-        cell->title = result->sentence;
+        cell->title = run->interrupted && result->verdict == CHECK_BROKEN
+                          ? "the run was interrupted, so cases have no verdict"
+                          : result->sentence;
         snprintf(cell->why, sizeof cell->why, "%s", result->reason);
         if (cell->state != EXPORT_FAILED && cell->state != EXPORT_BROKEN)
             continue;

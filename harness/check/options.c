@@ -9,6 +9,7 @@
 #include "command/device_list.h"
 #include "files/files.h"
 #include "launch/launcher.h"
+#include "words.h"
 
 enum { MOST_BY_DEFAULT = 4, PROCESSES_BY_DEFAULT = 2, COMMAND_BYTES = 8 * RUNNER_TEXT };
 #define ALL_PROFILES   (PROFILE_PRIMITIVES | PROFILE_DATAPARALLEL | PROFILE_DDP)
@@ -90,6 +91,9 @@ static const struct command_option option_table[] = {
      COMMAND_FLAG, VALUE(same_process), .group = COMMAND_RARE},
     {"require-devices", 0, "N", "exit with 1 if there are fewer than N devices (default 0)",
      COMMAND_SIZE, VALUE(require_devices), .most = IMPL_MAX_DEVICES, .group = COMMAND_RARE},
+    {"require-capabilities", 0, "NAME,..",
+     "exit with 1 if the implementation does not have all of these, like no_sync,join",
+     COMMAND_TEXT, OPTION(required), .group = COMMAND_RARE},
     {"format", 'f', "text|json|junit|md|csv|openmetrics|annotations",
      "default text. Several, to files: --format junit:a.xml --format md:a.md (a job's summary)",
      COMMAND_OWN, .repeated = true, .group = COMMAND_WHERE_TO},
@@ -294,7 +298,8 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
                "requires, or has fewer than the two devices (with ddp: ranks) that it needs. So "
                "exit status 0 means that all that the profile requires was tested, except cases "
                "that need more devices than there are (--require-devices). Optional capabilities "
-               "that are not offered are not tested: the last sentence names them.\n\n"
+               "that are not offered are not tested: the last sentence names them "
+               "(--require-capabilities).\n\n"
                "Exit status: 0 PASS: all passed, but some may be skipped; 1 FAIL: a case failed, "
                "the implementation crashed or hung, there are fewer devices than required, or with "
                "--mutants a planted bug was not caught; 2 BROKEN: a case has no verdict, and the "
@@ -304,6 +309,7 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
                "  lockstep check\n"
                "  lockstep check --impl ./my_layer.so --format junit:check.xml"};
     const char *names[RUNNER_PROFILES + 1] = {[RUNNER_PROFILES] = "all"};
+    const char *capabilities[RUNNER_CAPABILITIES];
     uint64_t bits;
 
     *options = (struct runner_options){.format = RUNNER_FORMATS};
@@ -313,7 +319,11 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
     text_clean(options->program, '?');
     for (int p = 0; p < RUNNER_PROFILES; ++p)
         names[p] = runner_profiles[p].name;
+    for (int i = 0; i < RUNNER_CAPABILITIES; ++i)
+        capabilities[i] = impl_capability_word((uint64_t)1 << i);
     if (command_read(&syntax, argc, argv, options) ||
+        runner_names(argv[0], "--require-capabilities", options->required, capabilities,
+                     RUNNER_CAPABILITIES, &options->demanded) ||
         runner_names(argv[0], "--profile", options->profile, names, RUNNER_PROFILES + 1, &bits))
         return EXIT_MISUSE;
     /* Their bits are in the order of the names. */

@@ -224,6 +224,8 @@ static void check_counts(const json_t *counts, struct check_record *record, stru
 
     record->verdict = read_verdict(counts, err);
     record->seconds = json_number_value(seconds);
+    record->interrupted = json_is_true(json_object_get(counts, "interrupted"));
+    record->word = record->interrupted ? "INTERRUPTED" : runner_verdict_words[record->verdict];
     if (!json_is_number(seconds) || !(record->seconds >= 0))
         member_fault(err, "'seconds' is missing or no time");
     if (read_count(counts, "cases", err) != total->cases)

@@ -19,7 +19,8 @@ struct check_record {
     int n_devices;                                /* 0: on the host */
     char program[65];                             /* provenance_program; as above */
     char created[32], lockstep[32], git[64];      /* when and by which program; as above */
-    bool sealed;
+    bool sealed, interrupted;
+    const char *word; /* the verdict, or INTERRUPTED */
     bool partial; /* --only or --area: not the whole profile */
     enum check_verdict verdict;
     double seconds;

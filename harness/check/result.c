@@ -68,9 +68,10 @@ static void judge_needs(struct runner_result *result, uint64_t claimed, uint64_t
 void runner_prepare(struct runner_run *run, const struct check_case *const tests[], size_t n)
 {
     /* One more for the devices. */
-    const size_t most = (size_t)RUNNER_PROFILES * (RUNNER_CAPABILITIES + 1);
+    const size_t most = (size_t)(RUNNER_PROFILES + 1) * (RUNNER_CAPABILITIES + 1);
     const struct runner_options *options = run->options;
-    uint64_t needs = options->part ? 0 : ~(uint64_t)0, required = 0;
+    const uint64_t lacks = options->demanded & ~run->is.about.capabilities;
+    uint64_t needs = options->part ? 0 : ~(uint64_t)0, required = options->demanded;
 
     run->result = cli_alloc(n + most, sizeof *run->result);
     run->requirement = cli_alloc(most, sizeof *run->requirement);
@@ -92,6 +93,14 @@ void runner_prepare(struct runner_run *run, const struct check_case *const tests
                          "profile %s requires '%s', which the implementation does not have",
                          profile->name, word);
         }
+    }
+    for (int i = 0; i < RUNNER_CAPABILITIES && run->cause[0] == '\0'; ++i) {
+        static const struct runner_profile asked = {.name = "asked"};
+        const char *word = impl_capability_word((uint64_t)1 << i);
+
+        if (lacks >> i & 1)
+            snprintf(fail_profile(run, &asked, (uint64_t)1 << i, word), RUNNER_TEXT,
+                     "--require-capabilities: the implementation does not have '%s'", word);
     }
     for (size_t i = 0; i < n; ++i) {
         struct runner_result *result = &run->result[run->n];

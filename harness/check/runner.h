@@ -51,9 +51,11 @@ struct runner_options {
     struct world_plan world;                        /* with the launcher */
     char only[RUNNER_TEXT], area[256], profile[64]; /* as given, or "". part: only or area */
     char known[RUNNER_TEXT];                        /* a file; "": no failure is known */
-    unsigned profiles;                              /* enum check_profile, or-ed */
-    bool by_default; /* no profile was asked for: those that an implementation does not offer are
-                        left out */
+    char required[RUNNER_TEXT];                     /* capabilities by name; demanded: as bits */
+    uint64_t demanded;
+    unsigned profiles; /* enum check_profile, or-ed */
+    bool by_default;   /* no profile was asked for: those that an implementation does not offer are
+                          left out */
     size_t seed, jobs, require_devices, copies; /* copies: KiB of the largest; 0: none */
     double limit_s;                             /* 0: the limit of each case */
     size_t format;                              /* enum runner_format, of standard output */

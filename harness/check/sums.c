@@ -263,7 +263,7 @@ const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TE
         text_add(sentence, RUNNER_TEXT, "; %zu more %s not selected", runner_left_out(run),
                  text_were(runner_left_out(run)));
     text_add(sentence, RUNNER_TEXT, "%s", run->fault);
-    if (areas > 1) { /* the leader of the first block */
+    if (areas > 1 && !run->interrupted) { /* the leader of the first block */
         free(runner_alike(run->result, run->n, &first, &(size_t){0}));
         text_add(sentence, RUNNER_TEXT,
                  "; begin with %s: what fails in later areas may follow from it",

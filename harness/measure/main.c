@@ -4,7 +4,6 @@
  * Every failure of a cell is in its record; the exit status is 0 whenever a record was written. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 
 #include "build_info.h"

@@ -23,19 +23,20 @@ static void print_head(struct text_out *out, const struct check_record *record, 
                "<header>\n<h1>Lockstep conformance</h1>\n<p class=\"verdict %s\">"
                "<span aria-hidden=\"true\">%s</span> ",
                good ? "good" : "bad", good ? "\u2713" : "\u2717");
+    text_print(out, "%s: ", record->word);
     if (record->name[0] == '\0')
         text_print(out, "%s could not be tested", record->options.impl);
     else
-        text_print(out, "%s %s: %zu of %zu cases passed", record->name, record->version,
-                   total->verdict[CHECK_PASS], total->cases);
+        text_print(out, "%zu of %zu cases passed", total->verdict[CHECK_PASS], total->cases);
     const struct {
         size_t n;
         const char *words;
-    } others[] = {{total->verdict[CHECK_FAIL], "failed"},
-                  {total->verdict[CHECK_BROKEN], "broken"},
-                  {total->verdict[CHECK_SKIP], "skipped"},
-                  {known, "of them known to fail"},
-                  {few, "of them because of too few devices"}};
+    } others[] = {
+        {total->verdict[CHECK_FAIL], "failed"},
+        {total->verdict[CHECK_BROKEN], record->interrupted ? "without a verdict" : "broken"},
+        {total->verdict[CHECK_SKIP], "skipped"},
+        {known, "of them known to fail"},
+        {few, "of them because of too few devices"}};
 
     for (size_t i = 0; i < sizeof others / sizeof others[0]; ++i)
         if (others[i].n > 0)
@@ -43,9 +44,11 @@ static void print_head(struct text_out *out, const struct check_record *record, 
     if (record->left_out > 0)
         text_print(out, "; %zu more were not selected", record->left_out);
     text_print(out,
-               "</p>\n<ul class=\"scaling\">\n<li><b>Rules</b>: %zu tested: %zu observed by the "
+               "</p>\n<ul class=\"scaling\">\n<li><b>Implementation</b>: %s "
+               "%s</li>\n<li><b>Rules</b>: %zu tested: %zu observed by the "
                "suite, %zu only reported by the implementation (<code>lockstep check "
                "--rules</code> lists all)</li>\n",
+               record->name, record->version,
                total->rule[RULES_OBSERVED] + total->rule[RULES_REPORTED],
                total->rule[RULES_OBSERVED], total->rule[RULES_REPORTED]);
     if (record->n_devices > 0) {

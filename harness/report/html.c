@@ -379,8 +379,7 @@ static int print_body(struct text_out *out, const char *directory, const struct 
         text_print(out,
                    "<p class=\"lead\"><a href=\"" REPORT_CONFORMANCE "\">Conformance</a>: %s of "
                    "%s</p>\n",
-                   runner_verdict_words[check->verdict],
-                   check->name[0] != '\0' ? check->name : check->options.impl);
+                   check->word, check->name[0] != '\0' ? check->name : check->options.impl);
     fputs("<ul class=\"cautions\">\n", out->file);
     report_cautions(out, report);
     fputs("</ul>\n<nav aria-label=\"Contents\">\n", out->file);

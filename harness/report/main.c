@@ -105,8 +105,7 @@ static int judge_conformance(const struct check_record *check)
     if (!check || check->verdict == CHECK_PASS)
         return 0;
     command_complain(NAME, "the conformance of %s is %s",
-                     check->name[0] != '\0' ? check->name : check->options.impl,
-                     runner_verdict_words[check->verdict]);
+                     check->name[0] != '\0' ? check->name : check->options.impl, check->word);
     return EXIT_PARTLY;
 }
 

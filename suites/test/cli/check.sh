@@ -97,6 +97,11 @@ printf 'FAIL SPLIT-01.%s\n' 'sizes: 2 rows on 1 device: 1 shard (1), must be 1 (
 fake 0 good 'cases passed'
 [ ! -s err ] || fail "a failure of cases that pass: $(cat err)"
 
+# A capability that is required and not offered is a failure, and so are its cases.
+fake 1 good 'FAIL PROFILE.asked.join (must; by its own report) --require-capabilities: the implementation does not have .join. .* 2 of 3 cases passed, 1 failed' --require-capabilities split,join
+fake 0 good '2 of 2 cases passed' --require-capabilities split
+refuse 'unknown require-capabilities "joi"; known: join' "$lockstep" check --require-capabilities joi
+
 # Failures of one cause are one block, which says what was found, then the rule, and names the others.
 fake 1 wrong 'FAIL SPLIT-01.sizes (must) 2 rows on 1 device: 1 shard (1), must be 1 (2) SPLIT-01: Shards are consecutive runs of c rows; .* --only SPLIT-01.sizes 2 in the same way: SPLIT-01.sizes SPLIT-01.known area'
 
@@ -335,6 +340,9 @@ interrupted() {
     grep -q '"verdict": "BROKEN", "exit": 130, "interrupted": true' flat || fail "not interrupted: $(cat flat)"
     grep -q '^### Conformance: INTERRUPTED' held.md || fail "$(cat held.md)"
     grep -q '^INTERRUPTED ' out || fail "$(cat out)"
+    "$lockstep" report --out ended --check held.json >report 2>&1 && fail "status 0 of an interrupted check"
+    grep -q '</span> INTERRUPTED: .* without a verdict' ended/conformance.html || fail "the page of an end"
+    grep -q ' is INTERRUPTED' report || fail "$(cat report)"
     grep -q "<testsuites .* failures=\"0\" errors=\"$broken\"" held.xml || fail "$(cat held.xml)"
 }
 few='--impl-options hang@20 --only SPLIT-02.fewer,SPLIT-03.count,GRAD-01.ones'

@@ -169,7 +169,7 @@ PAGES: dict[str, tuple[Row, ...]] = {
             checks=(f"! grep -q self-hosted {WORKFLOW}", f"! grep -q nccl {WORKFLOW}")),
         Row("cp LOCKSTEP/docs/accept/known-failures.txt .", swap=(("LOCKSTEP/", '"$SOURCE"/'),),
             checks=("lockstep check --only SPLIT-01.sizes --known known-failures.txt",)),
-        Row("lockstep check --impl torch:my_layer:MyDDP", needs="torch", swap=(WITH_PYTORCH,),
+        Row("lockstep check --impl torch:my_layer:MyDDP --known known-failures.txt", needs="torch", swap=(WITH_PYTORCH,),
             before=(LAYER + " && " + PYTHON_ADAPTER.replace("suites/impls/exec/PROTOCOL.md", "docs/ci.md")
                     .replace("adapter", "my_layer").replace(">", "| head -n 3 >"),),
             more=" --only DDP-05.range", prints=(r"^PASS +my_layer\.MyDDP",)),
