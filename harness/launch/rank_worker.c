@@ -237,7 +237,7 @@ int rank_worker_serve(struct rank_worker *w, int argc, char **argv, const char *
     while ((line = next_request(w))) {
         json_t *request = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
         json_t *own = request ? part->answer(part->self, request) : NULL;
-        char *text = own ? json_dumps(own, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
+        char *text = json_dumps(own, JSON_COMPACT | JSON_ENSURE_ASCII); /* NULL: of none */
         struct dp_error err = {0};
         struct rank_texts all;
 
@@ -261,8 +261,7 @@ int rank_worker_serve(struct rank_worker *w, int argc, char **argv, const char *
                 whole = part->join(part->self, answers, n);
             else if (read == n)
                 whole = json_incref(answers[failed < 0 ? 0 : failed]);
-            if (whole)
-                joined = json_dumps(whole, JSON_COMPACT | JSON_ENSURE_ASCII);
+            joined = json_dumps(whole, JSON_COMPACT | JSON_ENSURE_ASCII);
             json_decref(whole);
             for (int p = 0; p < read; ++p)
                 json_decref(answers[p]);
