@@ -21,7 +21,7 @@ struct check_record {
     char created[32], lockstep[32], git[64];      /* when and by which program; as above */
     bool sealed, interrupted;
     const char *word; /* the verdict, or INTERRUPTED */
-    bool partial; /* --only or --area: not the whole profile */
+    bool partial;     /* --only or --area: not the whole profile */
     enum check_verdict verdict;
     double seconds;
     struct check_record_case *cases;

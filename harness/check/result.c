@@ -70,19 +70,21 @@ void runner_prepare(struct runner_run *run, const struct check_case *const tests
     /* One more for the devices. */
     const size_t most = (size_t)(RUNNER_PROFILES + 1) * (RUNNER_CAPABILITIES + 1);
     const struct runner_options *options = run->options;
-    const uint64_t lacks = options->demanded & ~run->is.about.capabilities;
-    uint64_t needs = options->part ? 0 : ~(uint64_t)0, required = options->demanded;
+    const struct runner_profile named = {.name = "asked", .required = options->demanded};
+    uint64_t needs = options->part ? 0 : ~(uint64_t)0, required = 0;
 
     run->result = cli_alloc(n + most, sizeof *run->result);
     run->requirement = cli_alloc(most, sizeof *run->requirement);
     for (size_t i = 0; i < n; ++i)
         needs |= tests[i]->needs;
-    for (int p = 0; p < RUNNER_PROFILES; ++p) {
-        const struct runner_profile *profile = &runner_profiles[p];
+    for (int p = 0; p <= RUNNER_PROFILES; ++p) {
+        const bool own = p < RUNNER_PROFILES; /* the last: what the user named */
+        const struct runner_profile *profile = own ? &runner_profiles[p] : &named;
         /* With --only or --area, only the needs of the selected cases are required. */
-        const uint64_t missing = profile->required & needs & ~run->is.about.capabilities;
+        const uint64_t missing =
+            profile->required & (own ? needs : ~(uint64_t)0) & ~run->is.about.capabilities;
 
-        if (!asks_for(run, profile, options->part))
+        if (own && !asks_for(run, profile, options->part))
             continue;
         required |= profile->required;
         for (int i = 0; i < RUNNER_CAPABILITIES && run->cause[0] == '\0'; ++i) {
@@ -90,17 +92,10 @@ void runner_prepare(struct runner_run *run, const struct check_case *const tests
 
             if (missing >> i & 1)
                 snprintf(fail_profile(run, profile, (uint64_t)1 << i, word), RUNNER_TEXT,
-                         "profile %s requires '%s', which the implementation does not have",
-                         profile->name, word);
+                         "%s%s requires '%s', which the implementation does not have",
+                         own ? "profile " : "--require-capabilities", own ? profile->name : "",
+                         word);
         }
-    }
-    for (int i = 0; i < RUNNER_CAPABILITIES && run->cause[0] == '\0'; ++i) {
-        static const struct runner_profile asked = {.name = "asked"};
-        const char *word = impl_capability_word((uint64_t)1 << i);
-
-        if (lacks >> i & 1)
-            snprintf(fail_profile(run, &asked, (uint64_t)1 << i, word), RUNNER_TEXT,
-                     "--require-capabilities: the implementation does not have '%s'", word);
     }
     for (size_t i = 0; i < n; ++i) {
         struct runner_result *result = &run->result[run->n];

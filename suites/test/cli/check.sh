@@ -98,7 +98,7 @@ fake 0 good 'cases passed'
 [ ! -s err ] || fail "a failure of cases that pass: $(cat err)"
 
 # A capability that is required and not offered is a failure, and so are its cases.
-fake 1 good 'FAIL PROFILE.asked.join (must; by its own report) --require-capabilities: the implementation does not have .join. .* 2 of 3 cases passed, 1 failed' --require-capabilities split,join
+fake 1 good 'FAIL PROFILE.asked.join (must; by its own report) --require-capabilities requires .join., which the implementation does not have .* 2 of 3 cases passed, 1 failed' --require-capabilities split,join
 fake 0 good '2 of 2 cases passed' --require-capabilities split
 refuse 'unknown require-capabilities "joi"; known: join' "$lockstep" check --require-capabilities joi
 
