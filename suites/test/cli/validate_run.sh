@@ -96,8 +96,8 @@ rm -rf temporary/*
     limit sustained_product 'min: 1 FLOP/s' "$one" binding 'statistic: least'
     limit host_copy 'min: 1 B/s' "$one, bytes: 64 MiB" binding 'statistic: least'
     limit memory_bandwidth 'min: 1 B/s' "$one, bytes: 128 MiB" binding 'statistic: least'
-} | profile parts.yaml '' 'launches: 5'
-run 3 parts.yaml --minutes 0.2 --devices virt:1 --out parts.jsonl
+} | profile parts.yaml '' 'launches: 2'
+run 3 parts.yaml --minutes 0.3 --devices virt:1 --out parts.jsonl
 prints ' 0 PASS, 0 FAIL, 0 OPEN, 0 UNMEASURED, 5 INVALID'
 near parts.yaml parts.jsonl 5
 expect_count 5 '"parts":{"product":{"work":[0-9]*,"ns":\[\[[0-9,]*\]\]},"sustained":' parts.jsonl
