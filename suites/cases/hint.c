@@ -185,14 +185,13 @@ static bool look_at_others(struct check *c, const struct impl_array *got,
                  "rank %d has the same, and after a forward in no_sync() each rank keeps its own: "
                  "was no_sync() ignored?",
                  rank);
-    else if (!local && !same && read.what == IMPL_GRAD) {
+    else if (!local && !same && read.what == IMPL_GRAD)
         snprintf(c->outcome->hint, bytes,
                  "rank %d has %s: not reduced over the ranks, or the collective was not waited "
                  "for?",
                  rank, other->dtype == IMPL_NONE ? "none" : "another gradient");
-        hint_search(c);
-    } else if (read.rank > 0 && rank == 0 && read.what == IMPL_VALUE &&
-               has_values(other, numbers->n, numbers->want))
+    else if (read.rank > 0 && rank == 0 && read.what == IMPL_VALUE &&
+             has_values(other, numbers->n, numbers->want))
         snprintf(c->outcome->hint, bytes,
                  "rank 0 has the right one: was it not broadcast from there?");
     return !same;

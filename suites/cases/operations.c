@@ -24,6 +24,10 @@ void call_begin(struct check *c, const char *what)
 void call_failed(struct check *c, const char *what, int status)
 {
     hint_search(c);
+    if (status == IMPL_ELOST && c->of_ranks)
+        snprintf(c->outcome->hint, sizeof c->outcome->hint,
+                 "if a rank waits: do all call the same collectives in the same order, also for a "
+                 "parameter that one does not use?");
     check_fail(c, "%s failed (%s): %s", what, impl_status_word(status), c->error.text);
 }
 

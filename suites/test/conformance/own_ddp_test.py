@@ -334,6 +334,12 @@ class Ends(Right):
         except ValueError:
             os._exit(3)
 
+class Waits(Right):
+    def backward(self, outputs, gradients):
+        if dist.get_rank() == 1:
+            dist.all_reduce(torch.zeros(1))
+        super().backward(outputs, gradients)
+
 class Waiting(Right):
     """Counts forwards, and reduces in the backward of the last one that waits."""
     waits = 0
@@ -412,13 +418,22 @@ FAILS_CALLED = {
 
 
 class Wrappers(unittest.TestCase):
-    def failed(self, name: str, *cases: str) -> set[str]:
-        """The cases that fail; all others must pass, or not be offered."""
-        done = subprocess.run([LOCKSTEP, "check", "--impl", f"torch@60:own_ddp.py:{name}", *cases, "--format", "json"],
+    def cases(self, name: str, *options: str, seconds: int = 60) -> list[dict[str, str]]:
+        done = subprocess.run([LOCKSTEP, "check", "--impl", f"torch@{seconds}:own_ddp.py:{name}", *options, "--format", "json"],
                               capture_output=True, text=True, check=False, cwd=HERE,
                               env={**os.environ, "LOCKSTEP_PYTHON": str(PYTHON)})
         self.assertIn(done.returncode, (0, 1), done.stdout + done.stderr)
-        found = json.loads(done.stdout)["cases"]
+        found: list[dict[str, str]] = json.loads(done.stdout)["cases"]
+        return found
+
+    def test_a_wait_has_a_hint(self) -> None:
+        case, = self.cases("Waits", "--only", "DDP-01.known", seconds=3)
+        self.assertIn("did not answer in", case["reason"])
+        self.assertIn("do all call the same collectives", case["hint"])
+
+    def failed(self, name: str, *cases: str) -> set[str]:
+        """The cases that fail; all others must pass, or not be offered."""
+        found = self.cases(name, *cases)
         self.assertGreater(sum(case["verdict"] == "PASS" for case in found), 2)
         for case in found:
             self.assertIn(case["verdict"], ("PASS", "FAIL", "SKIP"), case)

@@ -837,7 +837,7 @@ def slide_panels(file):
         marks = [": the best" if p is best[0] else ": the worst" for p in bars if p in (best[0], worst[0])]
         over = [f"{p.k} cores" if against_fastest(p)[0] is p.of_cores else "1 core" for p in bars]
         said += [f"{bars[0].rows} rows{''.join(marks) if ordered and counted == len(settings) else ''}",
-                 f"over {over[0]}" + (f" (DDP: {over[1]})" if over[0] != over[-1] else
+                 f"against {over[0]}" + (f" (DDP: {over[1]})" if over[0] != over[-1] else
                                       ", one process" if over[0] != "1 core" else
                                       "" if bars[0].base.mode == "plain" else ", DataParallel")]
     kinds = {against_fastest(p)[0].kind for bars in slide_bars(file) for p in bars}
@@ -1256,7 +1256,7 @@ def slide_words(out, file, peers=None):
         if line.partition("\t")[2] != text or text not in drawn:
             wrong.append(f"the slide says '{line}', not '{text}'")
     *panels, caption = slide_panels(file)
-    if [line for line in everything[3:-1] if re.match(r"(\d+ rows|over )", line)] != panels:
+    if [line for line in everything[3:-1] if re.match(r"(\d+ rows|against )", line)] != panels:
         wrong.append(f"the panels of the slide are {everything[3:-1]}, not {panels}")
     if caption not in drawn:
         wrong.append(f"the slide lacks '{caption}'")
