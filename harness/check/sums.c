@@ -204,10 +204,11 @@ const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TE
     for (size_t i = run->n; i-- > 0;) {
         const struct runner_result *result = &run->result[i];
         const bool skipped = result->verdict == CHECK_SKIP;
+        const int needed = skipped * result->few_devices;
 
         ++verdict[result->verdict];
-        few += skipped && result->few_devices > 0;
-        pairs += skipped && result->few_devices == 2;
+        few += needed > 0;
+        pairs += needed == 2;
         most = result->few_devices > most ? result->few_devices : most;
         const uint64_t missing = skipped * (result->test->needs & ~about->capabilities);
 
