@@ -3,11 +3,12 @@
  * A separate process does it: CUDA frees its memory on a GPU only when the process ends. That
  * memory would be missing for the launches, and a GPU in exclusive mode would refuse every one
  * of them. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "command/command.h"
 #include "launch/child.h"
@@ -64,24 +65,39 @@ static int find_devices(const char *command, const struct sweep_options *options
 
 int sweep_devices(const char *command, const struct sweep_options *options, struct record_run *run)
 {
-    struct record_run *const seen = child_shared_memory(sizeof *seen);
-    const pid_t child = seen ? child_fork(CHILD_SAME_GROUP) : -1;
-    int status = 0, ended = EXIT_FAILED;
+    char *at = (char *)run, *const end = at + sizeof *run;
+    int ends[2], status = 0;
+    ssize_t n = 1;
+
+    const pid_t child = child_pipe(ends) == 0 ? child_fork(CHILD_SAME_GROUP) : -1;
 
     if (child == 0) {
-        *seen = *run;
-        exit(find_devices(command, options, seen));
+        close(ends[0]);
+        status = find_devices(command, options, run);
+        while (status == 0 && at < end) {
+            n = write(ends[1], at, (size_t)(end - at));
+            if (n < 0 && errno != EINTR) {
+                command_complain(command, "cannot list the devices: %s", strerror(errno));
+                exit(EXIT_FAILED);
+            }
+            at += n > 0 ? n : 0;
+        }
+        exit(status);
     }
-    if (child < 0)
+    if (child < 0) {
         command_complain(command, "cannot start a process to look for the devices");
-    else if (child_wait(child, &status) == 0 && WIFEXITED(status))
-        ended = WEXITSTATUS(status);
-    else
-        command_complain(command, "devices '%s': the process that looked for them broke down",
-                         options->plan.devices);
-    if (ended == 0)
-        *run = *seen;
-    if (seen)
-        munmap(seen, sizeof *seen);
-    return ended;
+        return EXIT_FAILED;
+    }
+    close(ends[1]);
+    while (at < end && (n > 0 || (n < 0 && errno == EINTR))) {
+        n = read(ends[0], at, (size_t)(end - at));
+        at += n > 0 ? n : 0;
+    }
+    close(ends[0]);
+    if (child_wait(child, &status) == 0 && WIFEXITED(status) &&
+        (WEXITSTATUS(status) != 0 || at == end))
+        return WEXITSTATUS(status);
+    command_complain(command, "devices '%s': the process that looked for them broke down",
+                     options->plan.devices);
+    return EXIT_FAILED;
 }
