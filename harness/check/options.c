@@ -92,7 +92,7 @@ static const struct command_option option_table[] = {
     {"require-devices", 0, "N", "exit with 1 if there are fewer than N devices (default 0)",
      COMMAND_SIZE, VALUE(require_devices), .most = IMPL_MAX_DEVICES, .group = COMMAND_RARE},
     {"require-capabilities", 0, "NAME,..",
-     "exit with 1 if the implementation does not have all of these, like no_sync,join",
+     "exit with 1 if the implementation does not have all of these, like join,find_unused",
      COMMAND_TEXT, OPTION(required), .group = COMMAND_RARE},
     {"format", 'f', "text|json|junit|md|csv|openmetrics|annotations",
      "default text. Several, to files: --format junit:a.xml --format md:a.md (a job's summary)",
